@@ -6,7 +6,8 @@
  */
 import { CallRoutes } from "./call-routes.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
+import { isAllowedCaller, isProgram } from "./gateway/browsers.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
@@ -38,7 +39,7 @@ import { OTHER } from "./metrics/metrics.ts";
 import type { Nodeface } from "./nodeface.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
-import { DOCUMENT_PATHS } from "./openapi/serve.ts";
+import { DOCUMENT_PATHS } from "./openapi/documents.ts";
 import { Resources } from "./resources/resources.ts";
 
 export const createApp = (checked: CheckedOptions): App => new App(withDefaults(checked));

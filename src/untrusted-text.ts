@@ -118,3 +118,12 @@ export const decodeBase64Url = (text: string): string | undefined =>
 
 /** A name of a header or a method (RFC 9110, section 5.6.2). */
 export const isToken = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+
+/** The references to the characters that HTML interprets. */
+export const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};

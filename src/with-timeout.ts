@@ -99,6 +99,15 @@ export class FollowingSignal extends LightSignal {
   }
 }
 
+/** Returns a controller that is aborted with the signal. */
+export function controllerFollowing(signal: Signal): AbortController {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  signal.addEventListener("abort", abort);
+  if (signal.aborted) abort();
+  return controller;
+}
+
 const lights = new WeakMap<Signal, LightSignal>();
 
 /** Returns a signal for any number of listeners: Node warns of the eleventh at an `AbortSignal`. */

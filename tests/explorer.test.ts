@@ -152,7 +152,7 @@ explorer("a file is decompressed only for a client that does not accept gzip", a
     "a/b.js",
   )!;
   const accepting = { headers: new Headers({ "accept-encoding": "gzip" }) };
-  const response = (await file.get(accepting)).respond(accepting);
+  const response = (await file.get(accepting)).respond(accepting, { headers: {}, vary: undefined });
   assert.is(await response.text(), "no gzip");
   assert.is(response.headers.get("content-encoding"), "gzip");
   await file.get({ headers: new Headers() }).then(() => assert.unreachable(), () => {});

@@ -12,7 +12,7 @@ import { type Sharer, Slots } from "../src/gateway/slots.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { nextTurn } from "../src/slices.ts";
 import type { HttpClient } from "../src/node/http1.ts";
-import type { NodeOperation } from "../src/openapi/callable-operations.ts";
+import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import {
   forwarding,
   type Gateway,

@@ -464,8 +464,8 @@ requests(
     };
     const failed = [
       "GET /blocks/{height} 500 18 bytes",
-      "number 502 8 bytes",
-      "number 502 8 bytes",
+      "number 502 0 bytes",
+      "number 502 0 bytes",
     ];
     assert.equal(await call(), failed);
     assert.equal(await call("failed"), failed);

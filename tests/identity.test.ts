@@ -6,7 +6,7 @@ import { Lease } from "../src/gateway/lease.ts";
 import { Leases } from "../src/gateway/leases.ts";
 import { refusalOf } from "../src/gateway/refusal.ts";
 import { createNodeface } from "../src/index.ts";
-import type { NodeOperation } from "../src/openapi/callable-operations.ts";
+import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import { testOnNode } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 import { contextFor, failure, get, play as playNode, playTcp } from "./_sources.ts";

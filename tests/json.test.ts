@@ -249,7 +249,7 @@ json("while a long response is read, others have their turns", async () => {
   };
   take();
   const result = `[${"1,".repeat(4_000_000)}1]`;
-  const response = await readRpcResponse(`{"id":1,"result":${result}}`, 64);
+  const response = await readRpcResponse(`{"id":1,"result":${result}}`, 64, "last");
   isRead = true;
   assert.is((response as RpcResponse).result, result);
   assert.ok(turns > 3, `${turns} turns`);
@@ -260,24 +260,24 @@ json("a result is found whole, whatever it holds, and missed if any of it is mis
   const property = fc.asyncProperty(content, async ([value, place]) => {
     const result = formatJson(value, 2);
     const text = `{"id":1,"result":[${result}],"error":null}`;
-    const response = await readRpcResponse(text, DEPTH_MAX);
+    const response = await readRpcResponse(text, DEPTH_MAX, "last");
     assert.equal(response, { id: "1", result: `[${result}]`, error: undefined });
-    const part = readRpcResponse(text.slice(0, place % text.length), DEPTH_MAX);
+    const part = readRpcResponse(text.slice(0, place % text.length), DEPTH_MAX, "last");
     assert.instance(await part.catch((error) => error), JsonSyntaxError);
   });
   await fc.assert(property, draws(300));
 });
 
 json("of a batch, at most a thousand responses are read", async () => {
-  const responses = await readRpcResponse(`[${"{},".repeat(300_000)}{}]`, 64);
+  const responses = await readRpcResponse(`[${"{},".repeat(300_000)}{}]`, 64, "last");
   assert.is((responses as RpcResponse[]).length, 1000);
 });
 
 json("reads that wait for each other's turns all end", async () => {
   const text = `{"id":1,"result":[${"1,".repeat(100_000)}1]}`;
-  const all = Array.from({ length: 20 }, () => readRpcResponse(text, 64));
+  const all = Array.from({ length: 20 }, () => readRpcResponse(text, 64, "last"));
   assert.is((await Promise.all(all)).length, 20);
-  const broken = Array.from({ length: 3 }, () => readRpcResponse(text.slice(0, -1), 64));
+  const broken = Array.from({ length: 3 }, () => readRpcResponse(text.slice(0, -1), 64, "last"));
   const outcomes = await Promise.allSettled(broken);
   assert.ok(outcomes.every(({ status }) => status === "rejected"));
 });

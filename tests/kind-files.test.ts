@@ -391,7 +391,7 @@ kinds(
         assert.match(part, `| ${key} | ${name} | ${quiet} |`);
       }
     }
-    assert.match(text, /do not report whether they are in sync.*`nostr`/);
+    assert.match(text, /whose nodes do not report it.*`nostr`/);
     const [, example = ""] = /^```yaml\n(# yaml-language[^]*?)^```/m.exec(text) ?? [];
     assert.is(parseKind(example, "aria2.yaml").title, "aria2 (JSON-RPC)");
   },

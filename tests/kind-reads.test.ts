@@ -10,7 +10,8 @@ import { checkValue } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
 import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
-import { listNodeOperations, type NodeOperation } from "../src/openapi/callable-operations.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import {
   documentOfKind,
   withMarks,

@@ -69,7 +69,7 @@ codings("a coding that would make the content longer is not offered", async () =
   const init = { type: "image/png", cache: "no-cache" };
   const representation = await represent(noise, init);
   const headers = new Headers({ "accept-encoding": "gzip" });
-  const response = representation.respond({ headers });
+  const response = representation.respond({ headers }, { headers: {}, vary: undefined });
   assert.is(response.headers.get("content-encoding"), null);
 });
 

@@ -11,7 +11,7 @@ import type { Monitor } from "../src/info/monitor.ts";
 import { openNode } from "../src/info/open-node.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { Listeners } from "../src/listeners.ts";
-import { prepareOwn } from "../src/openapi/serve.ts";
+import { prepareOwn } from "../src/openapi/documents.ts";
 import {
   createNodeface,
   type Nodeface,

@@ -9,7 +9,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import type { Representation } from "../src/http/representation.ts";
 import type { Resource } from "../src/lazy.ts";
-import { prepareDocuments } from "../src/openapi/serve.ts";
+import { prepareDocuments } from "../src/openapi/documents.ts";
 import { writeJson } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
@@ -175,7 +175,10 @@ servers(
     deep.paths["/."].get.servers[0]!.url = "../v1/node";
     const { documents } = await prepareDocuments(await writeJson(document));
     const read = async (form: Resource<Representation>) => {
-      const response = await (await form.get()).respond({ headers: new Headers() });
+      const response = await (await form.get()).respond({ headers: new Headers() }, {
+        headers: {},
+        vary: undefined,
+      });
       return parse(await response.text(), { intAsBigInt: true });
     };
     for (const [path, form] of Object.entries(documents)) {

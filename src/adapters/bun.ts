@@ -213,34 +213,50 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   try {
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
-    // A getter named `ip`, as in srvx, would make short requests 10% slower (Bun 1.4).
-    (request as Writable).findIp = () => server.requestIP(request)?.address;
-    const length = Number(request.headers.get("content-length"));
-    if (length > 0 && length <= SHORT_MAX) readWhole(request);
-    const upgrade = isHandshake(request) ? new Upgrade() : undefined;
-    (request as Writable).connect = connect;
-    (request as Writable).upgrade = upgrade;
+    const upgrade = prepare(request, server);
     response = await app.fetch(request);
     if (upgrade?.accepted) {
       if (completeHandshake(upgrade.accepted, sending)) return undefined;
       response = refusal(400, "The handshake is not valid");
     }
-    const size = response.headers.get("content-length") ?? (response.body ? Infinity : 0);
-    // Bun 1.4 keeps this timeout after the response, until the end of the next request's head.
-    const isOver = request.bodyUsed || (request.method !== "CONNECT" && !namesContent(request));
-    const isShort = isOver && Number(size) <= SHORT_MAX;
-    server.timeout(request, isShort ? IDLE_SECONDS : SILENCE_SECONDS);
-    const held = response instanceof ResponseInParts ? response.held : undefined;
-    if (held?.parts.length === 1) response = watchWhole(held, response, sending);
-    // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
-    else if (!held && response.headers.has("content-length")) sending.endLater();
-    else if (response.body) response = watchStream(response.body, response, sending);
-    else sending.endLater();
+    server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
+    response = watch(response, sending);
   } catch (error) {
     report(error, request, app, callbacks);
     response = failure();
     sending.endLater();
   }
+  return response;
+}
+
+/** Adds to a request what the app may need of the server. */
+function prepare(request: Writable, server: BunServer): Upgrade | undefined {
+  // A getter named `ip`, as in srvx, would make short requests 10% slower (Bun 1.4).
+  request.findIp = () => server.requestIP(request)?.address;
+  const length = Number(request.headers.get("content-length"));
+  if (length > 0 && length <= SHORT_MAX) readWhole(request);
+  request.connect = connect;
+  return request.upgrade = isHandshake(request) ? new Upgrade() : undefined;
+}
+
+/**
+ * Tells whether the request has been read, and the response is sent at once. Bun 1.4 keeps a
+ * timeout after the response, until the end of the next request's head.
+ */
+function isShort(request: Request, response: Response): boolean {
+  const isRead = request.bodyUsed || (request.method !== "CONNECT" && !namesContent(request));
+  const size = response.headers.get("content-length") ?? (response.body ? Infinity : 0);
+  return isRead && Number(size) <= SHORT_MAX;
+}
+
+/** Ends the entry of the access log when the response has been sent. */
+function watch(response: Response, sending: Sending): Response {
+  const held = response instanceof ResponseInParts ? response.held : undefined;
+  if (held?.parts.length === 1) return watchWhole(held, response, sending);
+  // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
+  const isWhole = !held && response.headers.has("content-length");
+  if (!isWhole && response.body) return watchStream(response.body, response, sending);
+  sending.endLater();
   return response;
 }
 

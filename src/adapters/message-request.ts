@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest as SrvxRequest } from "srvx/node";
 import type { ServedRequest } from "../http/request.ts";
 import { Upgrade } from "../http/socket.ts";
-import { LightSignal, type Signal } from "../with-timeout.ts";
+import { controllerFollowing, LightSignal, type Signal } from "../with-timeout.ts";
 import { hasContent } from "./connections.ts";
 import { connect, type UpgradableMessage } from "./websocket.ts";
 
@@ -45,7 +45,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   /** srvx would take content whose reading the handler has cancelled for a client that has left. */
   override get signal(): AbortSignal {
-    return (this.#abortController ??= abortedBy(this.gone)).signal;
+    return (this.#abortController ??= controllerFollowing(this.gone)).signal;
   }
 
   get rawUrl(): string | undefined {
@@ -90,12 +90,4 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     if (response.destroyed) onClose();
     return gone;
   }
-}
-
-function abortedBy(gone: Signal): AbortController {
-  const controller = new AbortController();
-  const abort = () => controller.abort(gone.reason);
-  gone.addEventListener("abort", abort);
-  if (gone.aborted) abort();
-  return controller;
 }

@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { FastResponse, type NodeResponse as SrvxResponse, sendNodeResponse } from "srvx/node";
 import { type Bytes, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
-import { useResponseClass } from "../http/response.ts";
+import { type HeldBytes, ResponseInParts, useResponseClass } from "../http/response.ts";
 import { Connections, hasContent, type Slowest } from "./connections.ts";
 import { limitContent, logHeadOf, Message } from "./message.ts";
 import { requestOf } from "./message-request.ts";
@@ -174,6 +174,7 @@ function send(response: ServerResponse, given: Response): Promise<void> {
   const { body } = form;
   if (!body) return sendBytes(response, form);
   if (body instanceof Uint8Array) return sendBytes(response, form, body);
+  if (given instanceof ResponseInParts && !IS_DENO) return sendHeld(response, form, given.held);
   if (isEventStream(form)) response.shouldKeepAlive = false;
   // Deno's `ServerResponse` does not report the error of a body stream.
   const onFailure = (errored: unknown) =>
@@ -219,6 +220,21 @@ async function sendBytes(
   if (!IS_DENO) return void response.end(body);
   for (const part of partsOf(body as Bytes)) response.write(part);
   response.end();
+}
+
+/** A stream of the parts would take a third more time (1 MB, Node 26.10). */
+async function sendHeld(
+  response: ServerResponse,
+  { status, statusText, headers }: ServerForm,
+  held: HeldBytes,
+): Promise<void> {
+  held.drop = (reason) => response.destroy(reason as Error);
+  const closed = new Promise((resolve) => response.once("close", resolve));
+  response.writeHead(status, statusText || undefined, headers);
+  for (const part of held.parts) response.write(part);
+  response.end();
+  await closed;
+  held.release();
 }
 
 function endWith(

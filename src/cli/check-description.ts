@@ -21,7 +21,7 @@ import {
 } from "../gateway/lint-settings.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind-document.ts";

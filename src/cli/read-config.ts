@@ -54,23 +54,41 @@ const warning = (message: string): Remark => ({ level: "warn", message });
  * @throws {ConfigError} with all errors in the arguments, the environment and the files
  */
 export async function readConfig(args: Arguments, files: Files): Promise<Config> {
-  const { values } = args;
   const isNew = args.command === "init";
   const isUsual = !isNew && !args.has("config") && await files.isThere(USUAL_FILE);
-  const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
-  const overrides = overridesOf(values);
+  const path = isUsual ? USUAL_FILE : args.values.config ?? (isNew ? USUAL_FILE : undefined);
+  const read = await readFiles(args, isNew ? undefined : path, files);
+  const config = configOf(args, read, path);
+  const problems = await conflictsIn(config, args, read, files);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const replaced = args.values.forward !== undefined && read.file.forward !== undefined
+    ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its clients`]
+    : [];
+  const unknown = args.explainUnknownVariables([
+    ...Object.values(read.file.node?.auth ?? {}),
+    ...(read.file.forward?.clients ?? []).map(({ token_env }) => token_env),
+  ]);
+  const warnings = [...replaced, ...read.warnings, ...unknown];
+  return { ...config, remarks: [...isUsual ? [USUAL] : [], ...warnings.map(warning)] };
+}
+
+/** Reads the configuration file, and the file of the kind that `--kind` names. */
+async function readFiles(
+  args: Arguments,
+  path: string | undefined,
+  files: Files,
+): Promise<ReadFiles> {
+  const { values } = args;
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
-  const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
-  const read: ReadFiles = isRead
+  const read: ReadFiles = path !== undefined || kindFile !== undefined
     // This module loads YAML and all kinds, so it is imported only if a file must be read.
     ? await (await import("./configuration-file.ts"))
-      .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
+      .readConfigurationFile(path, kindFile, overridesOf(values), files)
     : { file: {}, kinds: {}, warnings: [], problems: [], describe: () => [] };
-  const { file, kinds, page, describe } = read;
   // A file that cannot be read may define the kind.
   const isKindName = values.kind !== undefined && kindFile === undefined;
   const wrongKind = isKindName && read.problems.length === 0
-    ? readValue(values.kind, kindName(Object.keys(kinds))).diagnostics
+    ? readValue(values.kind, kindName(Object.keys(read.kinds))).diagnostics
     : [];
   const problems = [
     ...args.problems,
@@ -81,36 +99,21 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
   const isWrongUse = wrongKind.length > 0 && !args.isVariable("kind");
   if (args.problems.length > 0 || isWrongUse) throw new UsageError(problems);
   if (problems.length > 0) throw new ConfigError(problems);
+  return read;
+}
 
-  const node = { ...file.node, ...overrides.node };
+function configOf(
+  { values }: Arguments,
+  { file, kinds, page }: ReadFiles,
+  path: string | undefined,
+): Omit<Config, "remarks"> {
+  const overrides = overridesOf(values);
   const { hosts, cors, forward } = { ...file, ...overrides };
-  const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
-  const add = (name: "forward" | "spec", key: string, message: string) => {
-    if (args.has(name)) problems.push(`${args.called(name)} ${message}`);
-    else problems.push(...describe([{ path: [key], message }]));
-  };
-  for (const { message } of forwardConflicts(forward, hosts, node.url !== undefined)) {
-    add("forward", "forward", message);
-  }
-  if (place && isFilePlace(place.from)) {
-    const missing = await files.find(place.from).then(() => undefined, (error: Error) => error);
-    if (missing) add("spec", "description", `names ${missing.message}`);
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-
-  const replaced = values.forward !== undefined && file.forward !== undefined
-    ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its clients`]
-    : [];
-  const unknown = args.explainUnknownVariables([
-    ...Object.values(file.node?.auth ?? {}),
-    ...(file.forward?.clients ?? []).map(({ token_env }) => token_env),
-  ]);
+  const { from, base }: Partial<NonNullable<FileConfig["description"]>> = values.spec
+    ? { from: values.spec }
+    : file.description ?? {};
   return {
     file: path,
-    remarks: [
-      ...isUsual ? [USUAL] : [],
-      ...[...replaced, ...read.warnings, ...unknown].map(warning),
-    ],
     host: values.host ?? file.listen?.host ?? defaultOf(CLI_OPTIONS.host),
     port: values.port ?? file.listen?.port ?? defaultOf(CLI_OPTIONS.port),
     accessLog: values.accessLog ?? file.access_log ?? defaultOf(CLI_OPTIONS.accessLog),
@@ -120,13 +123,30 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
     info: { watch: DEFAULTS.watch, ...file.info },
     kinds,
     page,
-    node,
+    node: { ...file.node, ...overrides.node },
     hosts,
     cors,
-    description: place?.from,
-    base: place?.base,
+    description: from,
+    base,
     forward: forward && { ...forward, at_root: forward.at_root ?? true },
   };
+}
+
+/** Checks what flags, variables and the file say together. */
+async function conflictsIn(
+  { forward, hosts, node, description }: Omit<Config, "remarks">,
+  args: Arguments,
+  { describe }: ReadFiles,
+  files: Files,
+): Promise<string[]> {
+  const told = (name: "forward" | "spec", key: string, message: string) =>
+    args.has(name) ? [`${args.called(name)} ${message}`] : describe([{ path: [key], message }]);
+  const problems = forwardConflicts(forward, hosts, node.url !== undefined)
+    .flatMap(({ message }) => told("forward", "forward", message));
+  if (!description || !isFilePlace(description)) return problems;
+  const missing = await files.find(description).then(() => undefined, (error: Error) => error);
+  const ofFile = missing && told("spec", "description", `names ${missing.message}`);
+  return [...problems, ...ofFile ?? []];
 }
 
 /** For `--forward off`, the result contains `forward: undefined` to override the file. */

@@ -15,7 +15,7 @@ import { findUnreadable } from "../node/http-client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";
-import { LOOK_AT } from "../description/description.ts";
+import { CHECK_INTERVALS_MS } from "../description/description.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
@@ -293,7 +293,7 @@ function watchDescription(
   };
   void look();
   const isFile = description !== undefined && !/^https?:/i.test(description);
-  const timer = isFile ? setInterval(look, LOOK_AT.file) : undefined;
+  const timer = isFile ? setInterval(look, CHECK_INTERVALS_MS.file) : undefined;
   timer?.unref();
   return () => clearInterval(timer);
 }

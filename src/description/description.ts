@@ -9,7 +9,7 @@ import type { Monitor } from "../info/monitor.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { waitAtMost } from "../with-timeout.ts";
@@ -36,7 +36,10 @@ const PATIENCE_MS = 1000;
 const PATIENCE_KIND_MS = 3000;
 
 /** The shortest intervals in milliseconds between checks for a changed description. */
-export const LOOK_AT = { file: 2000, url: 30_000 } as const;
+export const CHECK_INTERVALS_MS: Readonly<Record<"file" | "url", number>> = {
+  file: 2000,
+  url: INTERVAL_MS,
+};
 
 /** What has been read, and what is shown of it. */
 export interface DescriptionReport {
@@ -65,15 +68,15 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 const NOTICE_BEFORE = "The node's own description is being read; reload this page in a while";
 
 /** A source, and what has been read from it. */
-class Reading {
+class SourceState {
   readonly source: DescriptionSource;
   /** The shortest time between two looks at the source. */
   readonly interval: number;
   /** True if the description may be missing. */
   readonly isOptional: boolean;
-  lookedAt = -Infinity;
+  checkedAt = -Infinity;
   /** What the node offered, and the stamp of the file, when the source was read. */
-  readFor: string | undefined;
+  offerRead: string | undefined;
   stamp = "";
   /** Why an optional description is missing. */
   loggedReason: string | undefined;
@@ -88,11 +91,11 @@ class Reading {
 
   /** Lets the next look read the source again. */
   markChanged(): void {
-    this.readFor = undefined;
+    this.offerRead = undefined;
   }
 
   async hasChanged(offer: string): Promise<boolean> {
-    if (offer !== this.readFor) return true;
+    if (offer !== this.offerRead) return true;
     const { file } = this.source;
     try {
       return file !== undefined && await file.read(this.stamp) !== undefined;
@@ -120,17 +123,17 @@ export class Description {
   readonly #nodeOffer: NodeOffer;
   readonly #checks: Checks;
   readonly #now: () => number;
-  /** The kind to which the readings belong, unless the description is configured. */
+  /** The kind to which the sources belong, unless the description is configured. */
   #known: KnownKind | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
-  #readings: Reading[] = [];
+  #states: SourceState[] = [];
   /** Shown while no source can be shown. */
   #fallback: ServedDescription;
   /** What was shown when `onChange` was told last. */
   #told: ServedDescription | undefined;
   #toldOperations: readonly NodeOperation[] | undefined;
   /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
-  #ofKind: Promise<void> | undefined;
+  #readingKind: Promise<void> | undefined;
 
   constructor(node: Node, monitor: Monitor, options: DescriptionOptions) {
     this.#node = node;
@@ -150,14 +153,14 @@ export class Description {
     monitor.onInfo.add(() => {
       if (this.#takeExamples()) this.#checks.start();
     });
-    node.onKind.add(() => this.#adapt());
+    node.onKind.add(() => this.#readNewKind());
   }
 
-  #adapt(): void {
+  #readNewKind(): void {
     const done = this.#checks.run().catch(this.#options.onError).finally(() => {
-      if (this.#ofKind === done) this.#ofKind = undefined;
+      if (this.#readingKind === done) this.#readingKind = undefined;
     });
-    this.#ofKind = done;
+    this.#readingKind = done;
   }
 
   get current(): ServedDescription {
@@ -165,7 +168,7 @@ export class Description {
   }
 
   get #shown(): ServedDescription | undefined {
-    return this.#readings.findLast(({ description }) => description)?.description;
+    return this.#states.findLast(({ description }) => description)?.description;
   }
 
   /**
@@ -174,11 +177,11 @@ export class Description {
    */
   onRequest(): Promise<void> | undefined {
     const checked = this.#checks.onRequest();
-    return checked ? checked.then(() => this.#kindRead()) : this.#kindRead();
+    return checked ? checked.then(() => this.#waitForKind()) : this.#waitForKind();
   }
 
-  #kindRead(): Promise<void> | undefined {
-    return this.#ofKind && waitAtMost(this.#ofKind, PATIENCE_KIND_MS);
+  #waitForKind(): Promise<void> | undefined {
+    return this.#readingKind && waitAtMost(this.#readingKind, PATIENCE_KIND_MS);
   }
 
   /** Reads what has changed. */
@@ -194,13 +197,13 @@ export class Description {
   async #look(): Promise<void> {
     const { place } = this.#options;
     if (place === undefined) await this.#findSources();
-    else if (place !== "none" && this.#readings.length === 0) await this.#open(place);
-    for (const reading of this.#readings) {
+    else if (place !== "none" && this.#states.length === 0) await this.#open(place);
+    for (const state of this.#states) {
       const now = this.#now();
-      if (now - reading.lookedAt < reading.interval) continue;
-      reading.lookedAt = now;
+      if (now - state.checkedAt < state.interval) continue;
+      state.checkedAt = now;
       const offer = this.#nodeOffer.current;
-      if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
+      if (await state.hasChanged(JSON.stringify(offer))) await this.#read(state, offer);
       this.#tellChange();
     }
     this.#tellChange();
@@ -223,9 +226,9 @@ export class Description {
 
   async #open(place: DescriptionPlace): Promise<void> {
     try {
-      this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
+      this.#states = [new SourceState(await sourceAt(place, this.#node), false)];
     } catch (error) {
-      this.#fallback = { ...this.#options.fallback, notice: NOTICE };
+      this.#showNotice();
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
       this.onReport.emit({ diagnostics, shown: "own" });
     }
@@ -237,42 +240,40 @@ export class Description {
     if (known !== this.#known) {
       this.#known = known;
       const { ofKind, ofNode } = descriptionSourcesOf(this.#node, known);
-      this.#readings = [
-        ...ofKind ? [new Reading(ofKind, false)] : [],
-        ...ofNode ? [new Reading(ofNode, true)] : [],
+      this.#states = [
+        ...ofKind ? [new SourceState(ofKind, false)] : [],
+        ...ofNode ? [new SourceState(ofNode, true)] : [],
       ];
-      if (this.#readings.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
+      if (this.#states.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
     }
-    const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
+    const patience = this.#states[0]?.description ? INTERVAL_MS : PATIENCE_MS;
     await waitAtMost(this.#nodeOffer.update(known), patience);
   }
 
   /** Returns true if a description without the examples is shown. */
   #takeExamples(): boolean {
     if (!this.#nodeOffer.takeExamples()) return false;
-    const ofKind = this.#readings.filter(({ source, description }) =>
+    const ofKind = this.#states.filter(({ source, description }) =>
       description && source.by === "kind"
     );
-    for (const reading of ofKind) reading.markChanged();
+    for (const state of ofKind) state.markChanged();
     return ofKind.length > 0;
   }
 
-  async #read(reading: Reading, offer: Offer): Promise<void> {
-    const { source, isOptional } = reading;
-    const before = reading.description;
+  async #read(state: SourceState, offer: Offer): Promise<void> {
+    const { source, isOptional } = state;
+    const before = state.description;
     this.#takeExamples();
     const { description, diagnostics, stamp } = await prepareDescription(source, offer, {
       ...this.#options,
       examples: this.#nodeOffer.examples,
       callMethod: (method, params) => this.#nodeOffer.callMethod(method, params),
     });
-    reading.stamp = stamp;
-    reading.readFor = JSON.stringify(offer);
-    if (description) reading.description = description;
-    else if (isOptional && !before) return this.#logReason(reading, reasonIn(diagnostics));
-    else if (this.#options.place !== undefined) {
-      this.#fallback = { ...this.#options.fallback, notice: NOTICE };
-    }
+    state.stamp = stamp;
+    state.offerRead = JSON.stringify(offer);
+    if (description) state.description = description;
+    else if (isOptional && !before) return this.#logReason(state, reasonIn(diagnostics));
+    else if (this.#options.place !== undefined) this.#showNotice();
     const shown = description ? "current" : before ? "older" : "own";
     if (this.current === (description ?? this.#fallback)) {
       this.describedAt = description && performance.now();
@@ -280,12 +281,16 @@ export class Description {
     this.onReport.emit({ diagnostics, shown });
   }
 
-  #logReason(reading: Reading, reason: string): void {
-    if (this.#readings.length === 1 && reason !== reading.loggedReason) {
-      const message = `there is no description of the node at ${reading.source.name}: ${reason}`;
+  #showNotice(): void {
+    this.#fallback = { ...this.#options.fallback, notice: NOTICE };
+  }
+
+  #logReason(state: SourceState, reason: string): void {
+    if (this.#states.length === 1 && reason !== state.loggedReason) {
+      const message = `there is no description of the node at ${state.source.name}: ${reason}`;
       this.#options.log(message, { code: "description", level: "info" });
     }
-    reading.loggedReason = reason;
+    state.loggedReason = reason;
   }
 }
 
@@ -298,5 +303,5 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
 function intervalOf(place: DescriptionPlace | undefined, node: string | undefined): number {
   if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
-  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
+  return /^https?:/i.test(String(place)) ? CHECK_INTERVALS_MS.url : CHECK_INTERVALS_MS.file;
 }

@@ -16,9 +16,10 @@ import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
-import { type Documents, prepareDocuments } from "../openapi/serve.ts";
+import { type Documents, prepareDocuments } from "../openapi/documents.ts";
 import { originsOf } from "../openapi/servers.ts";
-import { listServersElsewhere, type NodeOperation } from "../openapi/callable-operations.ts";
+import { listServersElsewhere } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { writeJson } from "../openapi/write.ts";
 import { pause } from "../slices.ts";
 import type { DescriptionSource } from "./source.ts";
@@ -77,17 +78,17 @@ export async function prepareDescription(
   };
   try {
     const parts = { ...source, file: file && { ...file, read } };
-    const { document: whole, ofNode, diagnostics, methods = [] } = await load(
+    const { document: loaded, ofNode, diagnostics, methods = [] } = await load(
       parts,
       offer,
       options,
     );
-    if (!whole) return { description: undefined, diagnostics, stamp };
-    const { document: below, operations } = await annotateCalls(whole, forward, by, ofNode);
+    if (!loaded) return { description: undefined, diagnostics, stamp };
+    const { document: annotated, operations } = await annotateCalls(loaded, forward, by, ofNode);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
-    const address = clientAddress(below, isAtRoot);
-    const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
+    const address = clientAddress(annotated, isAtRoot);
+    const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
     if (by === "kind" && examples && callMethod) await addExamples(page, examples, callMethod);

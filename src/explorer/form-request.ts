@@ -6,7 +6,7 @@
  */
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
-import type { ParameterPlace } from "../openapi/callable-operations.ts";
+import type { ParameterPlace } from "../openapi/node-operation.ts";
 import { isToken, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 

@@ -3,21 +3,13 @@
  *
  * @module
  */
-import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
+import { ENTITIES, escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
 /**
  * A placeholder that cannot occur in escaped text. Stands for the relative URL of `/v1/`, which
  * differs by page.
  */
 export const V1 = "\u0001";
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
 
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;

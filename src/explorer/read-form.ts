@@ -17,11 +17,8 @@ import {
 import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
-import {
-  isParameterPlace,
-  type ParameterPlace,
-  withoutParameters,
-} from "../openapi/callable-operations.ts";
+import { withoutParameters } from "../openapi/callable-operations.ts";
+import { isParameterPlace, type ParameterPlace } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
 import type { FieldData, FormData } from "./form-request.ts";

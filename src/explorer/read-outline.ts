@@ -16,7 +16,7 @@ import {
   serversFor,
   SERVICE_TAG,
 } from "../openapi/operations.ts";
-import { trim, usualUrl } from "../openapi/servers.ts";
+import { HERE, trim, usualUrl } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
@@ -77,7 +77,6 @@ export interface ShownOperation {
 const NAMED_SETTING = /forward\.(?:open|clients)/;
 
 const TITLE_LENGTH_MAX = 100;
-const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
 const ITEMS_MAX = 250_000;
 /** The maximum number of tags under which one operation is listed. */

@@ -6,7 +6,7 @@
  */
 import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
-import type { DescribedBy } from "../openapi/callable-operations.ts";
+import type { DescribedBy } from "../openapi/node-operation.ts";
 import { trim } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";

@@ -14,12 +14,8 @@ import {
   textOf,
 } from "../json/values.ts";
 import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
-import {
-  type DescribedBy,
-  listNodeOperations,
-  nameOfNodeOperation,
-  type NodeOperation,
-} from "../openapi/callable-operations.ts";
+import { listNodeOperations, nameOfNodeOperation } from "../openapi/callable-operations.ts";
+import type { DescribedBy, NodeOperation } from "../openapi/node-operation.ts";
 import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
 import { inSlices, pause } from "../slices.ts";
 import { SELF_PATH } from "../http/own-paths.ts";

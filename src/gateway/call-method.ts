@@ -9,7 +9,7 @@ import { notAllowed, notFound, problemWith } from "../http/problem.ts";
 import { type HttpStatus, makeResponse } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";

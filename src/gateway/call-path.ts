@@ -10,7 +10,7 @@ import { makeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodePercent } from "../untrusted-text.ts";
 import type { Call, CallForm } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";

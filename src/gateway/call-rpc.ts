@@ -9,7 +9,7 @@ import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, nextTurn, pause } from "../slices.ts";
 import { countBytes } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
@@ -26,7 +26,7 @@ import {
   replyToFault,
   sendTexts,
   unavailable,
-  WHOLE_BODY,
+  writeRefusal,
   writeReplies,
   type WrittenReplies,
 } from "./rpc-replies.ts";
@@ -101,7 +101,7 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   if (body) return responseTo(writeReplies(body, refusalsOf(refusal, body)));
-  const { texts } = writeReplies(WHOLE_BODY, [replyOf(refusal)]);
+  const texts = writeRefusal(refusal);
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 

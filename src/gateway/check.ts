@@ -10,7 +10,7 @@ import { findParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
-import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { inSlices, isLong, nextTurn } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import { VALUE } from "../node/http1.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { isProgram, NAME_OF_BROWSER } from "./guard.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
+import { isProgram, NAME_OF_BROWSER } from "./browsers.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
 import { invalidCall } from "./refusal.ts";
 

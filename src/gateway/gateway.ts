@@ -8,7 +8,7 @@ import type { Monitor } from "../info/monitor.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";

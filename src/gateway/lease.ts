@@ -1,13 +1,13 @@
 /**
  * The lease of a request: what the service holds for it, one phase after the other.
  *
- * | phase                                   | held                           | freed by           |
- * | --------------------------------------- | ------------------------------ | ------------------ |
- * | the request is read, and waits          | its bytes                      | `Lease.dispose`    |
- * | its calls run at the node               | also a slot, a time limit, and | `RunningCalls.end` |
- * |                                         | the bytes of the responses     |                    |
- * | a complete, long response is being sent | the time limit, and the bytes  | `Delivery.release` |
- * |                                         | of the responses               |                    |
+ * | phase                          | held                           | freed by            |
+ * | ------------------------------ | ------------------------------ | ------------------- |
+ * | the request is read, and waits | its bytes                      | `Lease.dispose`     |
+ * | its calls run at the node      | also a slot, a time limit, and | `RunningCalls.end`  |
+ * |                                | the bytes of the responses     |                     |
+ * | a long response is being sent  | the time limit, and the bytes  | `HeldBytes.release` |
+ * |                                | of the responses               |                     |
  *
  * While a response is passed on as the node sends it, its call still runs.
  *

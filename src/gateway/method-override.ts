@@ -5,7 +5,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { inSlices, type Work } from "../slices.ts";
 import type { Content } from "./content.ts";
 import { invalidCall } from "./refusal.ts";

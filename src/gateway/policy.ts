@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import type { ClientSettings, ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { isEqual } from "../json/values.ts";

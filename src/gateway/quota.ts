@@ -26,13 +26,13 @@ export class Quota {
     if (calls > this.perMinute) {
       throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
     }
-    if (this.#left() < calls) throw this.#refusal();
+    if (this.#left < calls) throw this.#refusal();
     this.#used += calls;
   }
 
   /** A refusal if not even a refused call is left. */
   get refusal(): Refusal | undefined {
-    return this.#left() < 0.1 ? this.#refusal() : undefined;
+    return this.#left < 0.1 ? this.#refusal() : undefined;
   }
 
   /**
@@ -40,13 +40,13 @@ export class Quota {
    * its token may have been guessed.
    */
   charge(refusal: unknown, calls: number = 1): void {
-    this.#left();
+    this.#renew();
     this.#used += calls * (refusal instanceof Refusal && refusal.status === 401 ? 10 : 0.1);
   }
 
   /** Of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
   get headers(): Record<string, string> {
-    const left = Math.max(0, Math.floor(this.#left()));
+    const left = Math.max(0, Math.floor(this.#left));
     return {
       "ratelimit-policy": `"minute";q=${this.perMinute};w=60`,
       "ratelimit": `"minute";r=${left};t=${this.#seconds}`,
@@ -57,13 +57,17 @@ export class Quota {
     return Math.max(1, Math.ceil((this.#endsAt - performance.now()) / 1000));
   }
 
-  #left(): number {
-    const now = performance.now();
-    if (now >= this.#endsAt) {
-      this.#used = 0;
-      this.#endsAt = now + WINDOW_MS;
-    }
+  get #left(): number {
+    this.#renew();
     return this.perMinute - this.#used;
+  }
+
+  /** Begins the next minute if the last one is over. */
+  #renew(): void {
+    const now = performance.now();
+    if (now < this.#endsAt) return;
+    this.#used = 0;
+    this.#endsAt = now + WINDOW_MS;
   }
 
   #refusal(): Refusal {

@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
+import { CALLS_MAX, CODES, isBatchText } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { CALL_DEPTH_MAX, type UnreadCall } from "./call.ts";
@@ -78,12 +78,12 @@ export async function readCalls(call: UnreadCall): Promise<RpcBody> {
 }
 
 export async function readRpcBody(text: string): Promise<RpcBody> {
-  const plain = isList(text) ? readPlainBatch(text) : undefined;
+  const plain = isBatchText(text) ? readPlainBatch(text) : undefined;
   if (plain) return { isBatch: true, calls: plain, verbatim: text };
   let root: Part;
   try {
     const wanted = {
-      levels: isList(text) ? 2 : 1,
+      levels: isBatchText(text) ? 2 : 1,
       items: REFUSED_MAX,
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
       duplicates: "refused-if-wanted",

@@ -8,7 +8,7 @@ import type { HttpStatus } from "../http/response.ts";
 import { clauseOf, failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 
 interface RefusalDetails {
   /** Shown after the message in problem details, but not in JSON-RPC errors. */
@@ -57,29 +57,21 @@ export const STOPPING: Refusal = new Refusal(503, CODES.busy, "The service is st
   headers: LATER,
 });
 
-/** Like {@linkcode FULL}, for a response that the node has sent. */
-export const FULL_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, FULL.message, {
-  headers: LATER,
-  isUncertain: true,
-});
-
-/** Like {@linkcode STOPPING}, for a call that the node may have carried out. */
-export const STOPPING_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, STOPPING.message, {
-  headers: LATER,
-  isUncertain: true,
-});
-
-const tokenEnded = (isUncertain: boolean): Refusal =>
-  new Refusal(401, CODES.wantsToken, "The client's token is not valid any more", {
-    setting: "forward.clients",
-    isUncertain,
-  });
-
 /** For a call that was waiting when its token ended. */
-export const TOKEN_ENDED: Refusal = tokenEnded(false);
+export const TOKEN_ENDED: Refusal = new Refusal(
+  401,
+  CODES.wantsToken,
+  "The client's token is not valid any more",
+  { setting: "forward.clients" },
+);
 
-/** Like {@linkcode TOKEN_ENDED}, for a call that the node may have carried out. */
-export const TOKEN_ENDED_AFTERWARDS: Refusal = tokenEnded(true);
+/** Refuses a call that the node may have carried out. */
+const afterwards = ({ status, code, message, details }: Refusal): Refusal =>
+  new Refusal(status, code, message, { ...details, isUncertain: true });
+
+export const FULL_AFTERWARDS: Refusal = afterwards(FULL);
+export const STOPPING_AFTERWARDS: Refusal = afterwards(STOPPING);
+export const TOKEN_ENDED_AFTERWARDS: Refusal = afterwards(TOKEN_ENDED);
 
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(

@@ -129,11 +129,9 @@ function statusOfReply(call: RpcCall | RpcFault, { content, status, isAbsent }: 
   return isAbsent ? 404 : 500;
 }
 
-/** What is refused as a whole. */
-export const WHOLE_BODY: RpcBody = {
-  isBatch: false,
-  calls: [{ id: "null", code: 0, message: "" }],
-};
+/** Writes the response to a request whose calls cannot be read. */
+export const writeRefusal = (refusal: Refusal): string[] =>
+  writeRpcResponse({}, replyOf(refusal).content);
 
 function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,

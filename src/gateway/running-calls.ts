@@ -8,11 +8,10 @@ import type { Bytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { withSignal } from "../with-timeout.ts";
-import { ReservedBytes, SMALL } from "./budget.ts";
+import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
-import { Delivery } from "./delivery.ts";
 import type { Leases } from "./leases.ts";
 import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { ANONYMOUS, type Sharer, type Slot } from "./slots.ts";
@@ -47,11 +46,14 @@ export class RunningCalls {
     this.#owner = owner;
     this.#deadline = deadline;
     this.#slot = slot;
-    const isClient = owner.sharer !== ANONYMOUS;
-    this.#responseBytes = new ReservedBytes(leases.budget, isClient ? "token" : "response");
+    this.#responseBytes = new ReservedBytes(leases.budget, this.#isClient ? "token" : "response");
     this.#bytesLeft = leases.limits.limit;
     leases.start(owner, this);
     deadline.clientSignal.addEventListener("abort", () => void this.end());
+  }
+
+  get #isClient(): boolean {
+    return this.#owner.sharer !== ANONYMOUS;
   }
 
   get isAbandoned(): boolean {
@@ -71,7 +73,7 @@ export class RunningCalls {
     const { clientSignal, nodeSignal: signal } = this.#deadline;
     if (clientSignal.aborted) throw clientSignal.reason;
     const isRead = operation.access === "read";
-    if (this.#owner.sharer !== ANONYMOUS) this.#responseBytes.purpose = isRead ? "token" : "write";
+    if (this.#isClient) this.#responseBytes.purpose = isRead ? "token" : "write";
     if (!this.#responseBytes.set(SMALL)) throw FULL;
     const { node, slots, verify, limits: { limit } } = this.#leases;
     const upstreamLimits = {
@@ -128,7 +130,7 @@ export class RunningCalls {
     this.#hasEnded = true;
     this.#owner.requestBytes.dispose();
     this.#leave();
-    return new Delivery(parts, this.#responseBytes, this.#deadline, this.#leases.budget);
+    return holdUntilSent(parts, this.#responseBytes, this.#deadline, this.#leases.budget);
   }
 
   /** Ends the calls, and frees all that they hold once the node has finished. */
@@ -147,6 +149,28 @@ export class RunningCalls {
     this.#slot.dispose();
     this.#leases.finish(this);
   }
+}
+
+/**
+ * Holds the bytes of a complete response until they are sent, or dropped because nobody waits for
+ * them. After the time limit of its calls, a client may read on unless others need the memory.
+ */
+function holdUntilSent(
+  parts: readonly Bytes[],
+  bytes: ReservedBytes,
+  deadline: Deadline,
+  { overdue }: Budget,
+): HeldBytes {
+  const { clientSignal } = deadline;
+  const drop = () => held.drop(clientSignal.reason);
+  const release = () => {
+    overdue.delete(drop);
+    bytes.dispose();
+    deadline.dispose();
+  };
+  const held: HeldBytes = { parts, release, drop: release };
+  clientSignal.addEventListener("abort", () => deadline.isOver ? overdue.add(drop) : drop());
+  return held;
 }
 
 /** The client of such an operation could make the node look busy. */

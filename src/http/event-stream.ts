@@ -6,6 +6,7 @@
  */
 import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
+import { createRunId } from "../run-id.ts";
 import { runBeside } from "../with-timeout.ts";
 import type { ServedRequest } from "./request.ts";
 import { problem } from "./problem.ts";
@@ -62,8 +63,8 @@ const COMMENT = encodeText(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Differs in each run of the service. All event ids begin with this prefix. */
-  #prefix: string | undefined;
+  /** All ids of events begin with it. */
+  #runId: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
   #last = 0;
@@ -73,13 +74,6 @@ export class EventStream<Name extends string> {
 
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
-  }
-
-  /**
-   * Creates the prefix on first use, since workers have no random numbers before the first request.
-   */
-  get #run(): string {
-    return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
 
   get #forgotten(): number {
@@ -235,7 +229,7 @@ export class EventStream<Name extends string> {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
     const at = Number(number);
-    if (log !== this.#run || !(at >= this.#forgotten && at <= this.#last)) return undefined;
+    if (log !== this.#runId || !(at >= this.#forgotten && at <= this.#last)) return undefined;
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
@@ -248,7 +242,8 @@ export class EventStream<Name extends string> {
   }
 
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
-    return encodeText(writeEvent(json, `event: ${name}\nid: ${this.#run}-${number}\n`));
+    this.#runId ??= createRunId();
+    return encodeText(writeEvent(json, `event: ${name}\nid: ${this.#runId}-${number}\n`));
   }
 }
 

@@ -54,10 +54,7 @@ export class Representation {
   }
 
   /** Headers of the representation override common headers of the same name. */
-  respond(
-    { headers }: Pick<Request, "headers">,
-    common: CommonHeaders = { headers: {}, vary: undefined },
-  ): Response {
+  respond({ headers }: Pick<Request, "headers">, common: CommonHeaders): Response {
     const isCompressed = this.#gzip && acceptsGzip(headers);
     const { etag, body, full, notModified } = isCompressed ? this.#gzip! : this.#plain;
     if (notModified && namesTag(headers.get("if-none-match"), etag)) {

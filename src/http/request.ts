@@ -173,11 +173,11 @@ export class HostGuard {
     const host = hostOf(request, target);
     const { host: inTarget = host } = target;
     const hosts = inTarget === UNPARSED ? [host] : [host, inTarget];
-    const uses = hosts.map((host) => this.#judge(host));
-    return STRICTEST_FIRST.find((use) => uses.includes(use))!;
+    const trusts = hosts.map((host) => this.#trustOfName(host));
+    return STRICTEST_FIRST.find((trust) => trusts.includes(trust))!;
   }
 
-  #judge(host: string): HostTrust {
+  #trustOfName(host: string): HostTrust {
     if (host === "") return "foreign";
     const name = host.replace(/\.$/, "");
     const isServed = this.#hosts === "*" || isIpLiteral(name) || isLoopback(name) ||

@@ -13,9 +13,11 @@ type Body = Bytes | Blob | ReadableStream<Bytes> | null;
  * srvx's, which takes less time to create and to send (10 µs less on Deno 2.9).
  */
 export let FastResponse: new (body: Body, init: ResponseInit) => Response = Response;
+let isNative = true;
 
 export function useResponseClass(responseClass: typeof FastResponse): void {
   FastResponse = responseClass;
+  isNative = false;
 }
 
 /** srvx makes the native response when it is read. */
@@ -135,6 +137,8 @@ export const titleOf = (status: number): string | undefined =>
  * slower.
  */
 const COMPLETE = Symbol("complete");
+const markComplete = (response: Response): Response =>
+  Object.assign(response, { [COMPLETE]: true });
 
 /** Returns the start of a response with the common headers, which its own headers override. */
 export function completeHead(
@@ -148,7 +152,7 @@ export function completeHead(
     status,
     statusText: titleOf(status) ?? "",
     // A native `Response` copies a `Headers` object more than twice as fast as a list of headers.
-    headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
+    headers: isNative ? new Headers(headers) : Object.entries(headers),
     // Keeps workerd from encoding the bytes again
     // (https://developers.cloudflare.com/workers/runtime-apis/response/).
     encodeBody: "manual",
@@ -162,18 +166,18 @@ export function completeHead(
  *
  * @param head the result of {@linkcode completeHead}
  */
-export function completeResponse(body: Bytes | HeldBytes | Body, head: ResponseInit): Response {
+export function completeResponse(body: HeldBytes | Body, head: ResponseInit): Response {
   const response = body && "parts" in body
     ? new ResponseInParts(body, head)
-    : new FastResponse(FastResponse === Response ? sendable(body) : body, head);
-  return Object.assign(response, { [COMPLETE]: true });
+    : new FastResponse(isNative ? sendable(body) : body, head);
+  return markComplete(response);
 }
 
 /** @param headers the response's own headers, with names in lower case */
 export function makeResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
-  body: Bytes | HeldBytes | Body,
+  body: HeldBytes | Body,
   common: CommonHeaders,
 ): Response {
   return completeResponse(body, completeHead(status, headers, common));
@@ -210,13 +214,13 @@ export function finish(
       if (!headers.has(name)) headers.set(name, value);
     }
     if (vary) headers.append("vary", vary);
-    Object.assign(response, { [COMPLETE]: true });
+    markComplete(response);
   }
   if (method !== "HEAD") return response;
   // A handler may hold resources until the body is read or cancelled.
   response.body?.cancel().catch(() => {});
   const withoutBody = new FastResponse(null, { status, statusText, headers: response.headers });
-  return Object.assign(withoutBody, { [COMPLETE]: true });
+  return markComplete(withoutBody);
 }
 
 /** Makes problem details `application/json`, unless the client asks for their own type by name. */

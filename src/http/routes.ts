@@ -79,8 +79,8 @@ export class RoutedRequest {
 
 export class Routes {
   readonly #router = IttyRouter();
-  /** The routes of `#router.routes`, in the same order. */
-  readonly #inRouter: Route[] = [];
+  /** The routes in the router, with the patterns that the router has made of their paths. */
+  readonly #inRouter: { method: string; pattern: RegExp; route: Route }[] = [];
   readonly #root: Route | undefined;
   readonly #hint: (routed: RoutedRequest) => string;
   #others: readonly OtherRoute[] = [];
@@ -110,12 +110,13 @@ export class Routes {
 
   #add(route: Route): void {
     for (const method of route.methods) {
-      this.#inRouter.push(route);
       this.#router[method.toLowerCase()]!(pathOf(route), (routed: RoutedRequest) => {
         if (!this.#isAt(route, routed.path)) return undefined;
         routed.matched = route;
         return route.handle(routed);
       });
+      const [, pattern] = this.#router.routes.at(-1)!;
+      this.#inRouter.push({ method, pattern, route });
     }
   }
 
@@ -135,8 +136,7 @@ export class Routes {
     const add = (method: string, route: Route) => {
       if (!found.has(method)) found.set(method, route);
     };
-    for (const [i, [method, pattern]] of this.#router.routes.entries()) {
-      const route = this.#inRouter[i]!;
+    for (const { method, pattern, route } of this.#inRouter) {
       if (pattern.test(path) && this.#isAt(route, path)) add(method, route);
     }
     for (const route of this.#others) {

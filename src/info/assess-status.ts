@@ -5,7 +5,7 @@
  */
 import { textOf } from "../json/values.ts";
 import type { HealthRule, Reference, Test } from "../kinds/kind.ts";
-import { SourceError, worst } from "../node/failures.ts";
+import { mainFailure, SourceError } from "../node/failures.ts";
 import { formatDuration, groupDigits } from "../units.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
@@ -74,7 +74,7 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
   const { cache, responses } = evidence;
   const { required } = cache;
   if (!cache.isUnreachable) return undefined;
-  const error = worst(required.map((name) => cache.get(name)!.error!));
+  const error = mainFailure(required.map((name) => cache.get(name)!.error!));
   const isStale = required.some((name) => responses.get(name)?.values.size);
   if (!isStale) return statusOfError(error, "unreachable");
   const { synced } = ifSyncing(evidence) ?? { synced: isKnownToBeInSync(evidence) || undefined };
@@ -110,7 +110,9 @@ function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
   const errors = failuresIn(evidence).map(({ error }) => error);
   const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
   const isOther = errors.every(({ isAbsent, isOtherKind }) => isAbsent || (isNew && isOtherKind));
-  return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
+  return statusOfError(
+    plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : mainFailure(errors),
+  );
 }
 
 /** A value may be missing because its source has failed. */
@@ -129,7 +131,7 @@ function ifOnWrongNetwork(evidence: Evidence): NodeStatus | undefined {
 function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
   const failures = failuresIn(evidence);
   if (failures.length === 0) return undefined;
-  const error = worst(failures.map(({ error }) => error));
+  const error = mainFailure(failures.map(({ error }) => error));
   const names = failures.filter((one) => one.error.message === error.message)
     .map(({ name }) => name);
   return {

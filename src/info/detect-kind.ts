@@ -5,7 +5,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
-import { SourceError, worst } from "../node/failures.ts";
+import { mainFailure, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { match } from "./fields.ts";
@@ -92,11 +92,11 @@ function statusOfUnknown(
   }
   const hasResponded = trials.some(({ errors }) => errors.length === 0) ||
     errors.some(({ isResponse }) => isResponse);
-  if (!hasResponded && errors.length > 0) return statusOfError(worst(errors), "unreachable");
+  if (!hasResponded && errors.length > 0) return statusOfError(mainFailure(errors), "unreachable");
   const refusals = errors.filter(({ code, isResponse }) =>
     isResponse && code !== "bad_answer" && code !== "wrong_kind"
   );
-  if (refusals.length > 0) return statusOfError(worst(refusals));
+  if (refusals.length > 0) return statusOfError(mainFailure(refusals));
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );

@@ -7,7 +7,7 @@
 import { textOf } from "../json/values.ts";
 import type { NetworkRules, Reference } from "../kinds/kind.ts";
 import { milliseconds } from "../units.ts";
-import { convert, numberFrom } from "./fields.ts";
+import { hex, numberFrom } from "./fields.ts";
 import type { Stillness } from "./motion.ts";
 import type { Plan } from "./query-plan.ts";
 import {
@@ -92,7 +92,7 @@ export function blocksBehind(height: unknown, targets: readonly bigint[]): bigin
 function numberAt(responses: Responses, reference: Reference): bigint | undefined {
   const value = valueFrom(responses, reference);
   const isHex = typeof value === "string" && value.startsWith("0x");
-  return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
+  return wholeNumber(isHex ? hex(value) : value);
 }
 
 function wholeNumber(value: unknown): bigint | undefined {

@@ -131,7 +131,8 @@ export const isUnlike = (value: unknown, expression: string): boolean =>
 const matchable = (value: unknown): string | undefined =>
   typeof value === "boolean" ? String(value) : textOf(value);
 
-function hex(value: unknown): unknown {
+/** Converts a hexadecimal text to a number, and a number to hexadecimal. */
+export function hex(value: unknown): unknown {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     const number = BigInt(value as number | bigint);
     return number < 0n ? undefined : `0x${number.toString(16)}`;

@@ -5,6 +5,7 @@
  */
 import { type NodeStatus, REMEDIES, type Status, type StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
+import { createRunId } from "../run-id.ts";
 import { quote } from "../untrusted-text.ts";
 import { isKnown, KNOWN_KEYS } from "./fields.ts";
 import type { NodeExamples, Values } from "./source-cache.ts";
@@ -83,18 +84,19 @@ const LINKS = {
   health: "health",
 };
 
+/** The node's values leave 4 KiB of the 64 KiB to the status and the links. */
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
+export function makeInfo({ service, hasNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: ServiceFacts;
-  readonly isBesideNode: boolean;
+  readonly hasNode: boolean;
   readonly values: Values;
   readonly status: NodeStatus;
   readonly updatedAt: number | undefined;
   readonly lastSeen: LastSeen | undefined;
   readonly hide: readonly string[];
 }): { info: Info; omitted: ReadonlyMap<string, string> } {
-  const own = isBesideNode ? {} : { name: service.software, ...service };
+  const own = hasNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
   // A node must not be reported as synced while its status reports a failure.
@@ -117,13 +119,13 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   const remedy = status.code === undefined ? undefined : REMEDIES[status.code];
   const info: Info = {
     ...shown,
-    ...isBesideNode && { status: status.status },
+    ...hasNode && { status: status.status },
     ...status.code !== undefined && { status_code: status.code },
     ...status.reason !== undefined && { status_reason: status.reason },
     ...remedy !== undefined && { status_remedy: remedy },
     ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
     ...lastSeen && { last_seen: lastSeen },
-    ...isBesideNode && { api: service },
+    ...hasNode && { api: service },
     links: LINKS,
   };
   return { info, omitted };
@@ -138,8 +140,7 @@ export interface Snapshot {
 
 /** Makes snapshots of one node, and keeps the last one for an info object with the same content. */
 export class Snapshots {
-  /** Differs in each run of the service. */
-  #run: string | undefined;
+  #runId: string | undefined;
   /**
    * ETags contain a counter instead of a digest, since some runtimes load a large library for the
    * first digest.
@@ -154,15 +155,16 @@ export class Snapshots {
     if (last?.text === text && last.key === key) return last.made;
     const represented = last?.text === text ? last.made : this.#represent(info, text);
     const made = represented.then((snapshot) => ({ ...snapshot, examples }));
-    made.catch(() => this.#last = undefined);
-    this.#last = { text, key, made };
+    const current = this.#last = { text, key, made };
+    made.catch(() => {
+      if (this.#last === current) this.#last = undefined;
+    });
     return made;
   }
 
   #represent(info: Info, text: string): Promise<Snapshot> {
-    // On workerd, random values can be had only while a request is handled.
-    this.#run ??= `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
-    const tag = `${this.#run}-${(++this.#contents).toString(36)}`;
+    this.#runId ??= createRunId();
+    const tag = `${this.#runId}-${(++this.#contents).toString(36)}`;
     return makeSnapshot(info, text, tag);
   }
 }

@@ -112,10 +112,10 @@ export class KindState {
     this.#pace.advance(values, goal, this.cache.respondedAt ?? now);
   }
 
-  /** @param unknown the status of a node whose kind is not known */
-  report(now: Now, unknown?: NodeStatus): NodeReport {
+  /** @param statusOfUnknown the status of a node whose kind is not known */
+  report(now: Now, statusOfUnknown?: NodeStatus): NodeReport {
     const evidence = this.#gather(now);
-    const status = unknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
+    const status = statusOfUnknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
     const infoValues = this.#valuesFor(status, evidence);
     const { until } = evidence;
     return { evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now, until };

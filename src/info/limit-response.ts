@@ -8,6 +8,7 @@ import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
 import { notJson, SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
+import { groupDigits } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 
 export const LIMITS: Readonly<
@@ -32,7 +33,7 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-const TOO_MANY = "sent a response of more than 50,000 values";
+const TOO_MANY = `sent a response of more than ${groupDigits(String(LIMITS.values), ",")} values`;
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 

@@ -249,7 +249,7 @@ export class Monitor {
       hide: settingsOf(source).hide ?? [],
       values,
       status,
-      isBesideNode: !isWithoutNode({ node: this.#node, info: source }),
+      hasNode: !isWithoutNode({ node: this.#node, info: source }),
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
     });

@@ -26,6 +26,7 @@ export class Poller {
   #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
   #dueAt = -Infinity;
   #hasFailed = false;
+  #isClosed = false;
 
   /** @param poll never rejects */
   constructor(poll: (poll: Poll) => Promise<PollResult>, options: PollerOptions) {
@@ -48,6 +49,7 @@ export class Poller {
   }
 
   startIfDue(isWatch = false): void {
+    if (this.#isClosed) return;
     const since = this.#options.now();
     const running = this.#running;
     if (running && since - running.since <= POLL_MAX) return;
@@ -73,9 +75,9 @@ export class Poller {
 
   /** Aborts the running poll, and resolves when it has ended. No poll is started any more. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const poll = this.#running;
     this.#running = undefined;
-    this.#dueAt = Infinity;
     if (poll) tryAbort(poll.abort);
     await poll?.done;
   }

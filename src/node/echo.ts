@@ -5,6 +5,7 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
+import { ENTITIES } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 import type { NodeResponse } from "./http1.ts";
 
@@ -27,16 +28,8 @@ const ENCODINGS: readonly ((text: string) => string)[] = [
   // System.Text.Json
   (text) => asUnicode(text.replaceAll("\\", "\\\\"), /[<>&'"+`]/g, true),
   (text) => encodeURIComponent(text),
-  (text) => text.replaceAll(/[<>&"']/g, (one) => HTML[one]!),
+  (text) => text.replaceAll(/[<>&"']/g, (one) => ENTITIES[one]!),
 ];
-
-const HTML: Readonly<Record<string, string>> = {
-  "<": "&lt;",
-  ">": "&gt;",
-  "&": "&amp;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
 
 const asUnicode = (text: string, characters: RegExp, isUpperCase = false) =>
   text.replaceAll(characters, (one) => {

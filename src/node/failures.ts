@@ -182,7 +182,7 @@ export function failureOf(error: unknown): SourceError {
 const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
 
 /** Returns a failure that the operator can fix, or else the most frequent failure. */
-export function worst(errors: readonly SourceError[]): SourceError {
+export function mainFailure(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);
   if (found) return found;

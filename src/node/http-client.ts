@@ -7,6 +7,7 @@
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
+import { controllerFollowing } from "../with-timeout.ts";
 import { openerOf, SocketClient } from "./connection.ts";
 import { SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
@@ -32,11 +33,8 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {
   return async (request) => {
     const { method, url, headers, body = null, signal } = request;
     const target = targetOf(request);
-    const controller = new AbortController();
-    const stop = () => controller.abort(signal.reason);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-    const init = { method, headers, body, redirect: "manual", signal: controller.signal } as const;
+    const { signal: stop } = controllerFollowing(signal);
+    const init = { method, headers, body, redirect: "manual", signal: stop } as const;
     const response = await fetch(url.origin + target, init);
     const reader = response.body?.getReader() as ReadableStreamDefaultReader<Bytes> | undefined;
     let received = 0;

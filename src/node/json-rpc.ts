@@ -61,9 +61,9 @@ export type Duplicates = "refused-if-wanted" | "last";
 export async function readRpcResponse(
   text: string,
   depthMax: number,
-  duplicates: Duplicates = "refused-if-wanted",
+  duplicates: Duplicates,
 ): Promise<RpcResponse | RpcResponse[]> {
-  const isBatch = isList(text);
+  const isBatch = isBatchText(text);
   const wanted = {
     levels: isBatch ? 2 : 1,
     items: CALLS_MAX,
@@ -100,7 +100,7 @@ export function responseIn(text: string, { members }: Pick<Part, "members">): Rp
   };
 }
 
-export const isList = (text: string): boolean => /^\s*\[/.test(text);
+export const isBatchText = (text: string): boolean => /^\s*\[/.test(text);
 
 export interface RpcError {
   /** The code as the node sends it, or `undefined` if it is not a number. */
@@ -151,9 +151,10 @@ const readStart = (json: string): string => JSON.parse(`${START.exec(json)![0]}"
  * contract can revert with any words.
  */
 const NO_METHOD = new RegExp(
-  "^(?:error: )?(?:(?:unknown|unsupported) (?:rpc )?method\\b|(?:the )?(?:(?:json-?)?rpc " +
-    ")?method\\b" +
-    "[^:;\\n]{0,80}\\b(?:not (?:found|supported|enabled|available|implemented|exist)|unknown))",
+  "^(?:error: )?(?:" +
+    "(?:unknown|unsupported) (?:rpc )?method\\b|" +
+    "(?:the )?(?:(?:json-?)?rpc )?method\\b[^:;\\n]{0,80}\\b" +
+    "(?:not (?:found|supported|enabled|available|implemented|exist)|unknown))",
   "i",
 );
 

@@ -11,7 +11,7 @@ import {
   CALLS_MAX,
   countResponses,
   type Duplicates,
-  isList,
+  isBatchText,
   outcomeOf,
   readRpcResponse,
   type RpcFailure,
@@ -243,7 +243,7 @@ async function countIn(
   options: ReadOptions,
 ): Promise<RpcResponse | Responses> {
   const { status, text } = response;
-  return status <= 299 && isList(text)
+  return status <= 299 && isBatchText(text)
     ? await countResponses(text, options.depthMax ?? Infinity)
     : await readResponse(response, options);
 }

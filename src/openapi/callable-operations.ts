@@ -3,11 +3,19 @@
  *
  * @module
  */
-import { byRank, PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { type MultiSegment, multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
+import { multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
+import {
+  type DescribedBy,
+  type DescribedHeaders,
+  isParameterPlace,
+  type NodeBody,
+  type NodeOperation,
+  type NodeParameter,
+} from "./node-operation.ts";
+import { findObstacles } from "./obstacles.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import {
   followReference,
@@ -20,102 +28,12 @@ import {
 import { baseAtNode, onlyUrl, THIS_SERVICE } from "./servers.ts";
 import { SchemaReader, typesIn } from "./parameter-schema.ts";
 
-export interface NodeParameter {
-  readonly name: string;
-  readonly in: ParameterPlace | "body";
-  readonly isRequired: boolean;
-  /** The schema without references, present only if the operation is marked `x-checked`. */
-  readonly schema?: Json | undefined;
-  /** The types that the schema allows: see {@linkcode typesIn}. Present only for methods. */
-  readonly types?: readonly string[] | undefined;
-  /** From this number on, or with this text, a call of the method is heavy. */
-  readonly heavyFrom?: number | string | undefined;
-  /**
-   * True if a list is sent as a repeated parameter, false if it is sent as one comma-separated
-   * value.
-   */
-  readonly isExploded?: boolean;
-  readonly multiSegment?: MultiSegment | undefined;
-}
-
-/** The request headers that an operation describes, with names in lower case. */
-export interface DescribedHeaders {
-  readonly parameters: readonly string[];
-  /** The names of cookies that are parameters. */
-  readonly cookies: readonly string[];
-  /** The names of cookies of security schemes. */
-  readonly keyCookies: readonly string[];
-  /** The headers of security schemes, which carry a client's own credentials for the node. */
-  readonly credentials: readonly string[];
-}
-
 const NO_HEADERS: DescribedHeaders = {
   parameters: [],
   cookies: [],
   keyCookies: [],
   credentials: [],
 };
-
-interface NodeBody {
-  readonly isRequired: boolean;
-  /** The schemas by media type, empty unless the operation is marked `x-checked`. */
-  readonly schemas: Readonly<Record<string, Json>>;
-}
-
-export interface NodeOperation {
-  /**
-   * The operation's name in settings and in the log, such as `getblock` or `GET /blocks/{height}`.
-   */
-  readonly name: string;
-  readonly operationId: string | undefined;
-  /** True for JSON-RPC, false for REST. */
-  readonly isMethod: boolean;
-  readonly method: string;
-  /** The path template below the node's URL, including the base path. Empty for JSON-RPC. */
-  readonly path: string;
-  /** True for `/` below a base path: the node also has the base path without a slash. */
-  readonly isBase?: boolean;
-  readonly access: "read" | "write" | "secret" | undefined;
-  /**
-   * True if the description comes from the network, or if the kind does not describe the operation.
-   * For an untrusted operation, the gateway trusts neither the `operationId` nor the path.
-   */
-  readonly isUntrusted: boolean;
-  readonly isHeavy: boolean;
-  readonly isStreaming: boolean;
-  /** Present for a method that is called over WebSocket, or for events. */
-  readonly subscription?: SubscriptionMark | undefined;
-  /** True for a method whose effect belongs to the connection that calls it. */
-  readonly isOfConnection?: boolean;
-  /** True if the node responds once, but only after an event or after a time. */
-  readonly isLongPoll?: boolean;
-  /**
-   * `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted
-   * by position.
-   */
-  readonly parameters: readonly NodeParameter[] | undefined;
-  /** True if a JSON-RPC call sends its parameters as a list. */
-  readonly isByPosition?: boolean;
-  /** True if a JSON-RPC method can also be called with GET. */
-  readonly isGettable?: boolean;
-  readonly body?: NodeBody | undefined;
-  /** True if a call must be as described, since its safety depends on a parameter. */
-  readonly isChecked: boolean;
-  /** Empty if the operation is untrusted: its description could ask for credentials. */
-  readonly headers: DescribedHeaders;
-  readonly obstacle?: string | undefined;
-  /**
-   * The name of an operation with an equal path template: calls of this operation are calls of that
-   * one.
-   */
-  readonly twin?: string | undefined;
-}
-
-/**
- * The source of a description. `operator` means that the description was given as a file or as
- * text.
- */
-export type DescribedBy = "operator" | "kind" | "network";
 
 export async function listNodeOperations(
   document: Json,
@@ -318,61 +236,3 @@ class OperationReader {
 const lowerCase = (name: string): string => name.toLowerCase();
 
 export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
-
-export type ParameterPlace = "path" | "query" | "header";
-
-export const isParameterPlace = (place: unknown): place is ParameterPlace =>
-  place === "path" || place === "query" || place === "header";
-
-interface Templated {
-  readonly operation: NodeOperation;
-  readonly template: PathTemplate;
-  readonly rank: string;
-}
-
-function templateOf(operation: NodeOperation): Templated {
-  const spanning = (operation.parameters ?? [])
-    .filter((one) => one.in === "path" && one.multiSegment === true).map(({ name }) => name);
-  const template = new PathTemplate(operation.path, (name) => spanning.includes(name));
-  return { operation, template, rank: `${operation.method} ${template.rank}` };
-}
-
-type Obstacle = Pick<NodeOperation, "obstacle" | "twin">;
-
-function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, Obstacle> {
-  const obstacles = new Map<NodeOperation, Obstacle>();
-  const reachable: Templated[] = [];
-  // More specific templates come first.
-  const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf).sort(byRank);
-  for (const own of all) {
-    const mistake = mistakeIn(own);
-    const taker = mistake === undefined ? takerOf(own, reachable) : undefined;
-    if (mistake !== undefined) obstacles.set(own.operation, { obstacle: mistake });
-    else if (taker) obstacles.set(own.operation, obstacleBy(taker, own));
-    else reachable.push(own);
-  }
-  return obstacles;
-}
-
-function mistakeIn({ operation, template: { names, spanning } }: Templated): string | undefined {
-  const [separator] = /[?#]/.exec(operation.path) ?? [];
-  if (separator) return `its path has a ${separator === "?" ? "query" : "fragment"}`;
-  if (operation.path.includes("}{")) return "its path has two parameters side by side";
-  if (new Set(names).size < names.length) return "its path has two parameters with the same name";
-  return spanning > 1 ? "its path has two parameters that span several segments" : undefined;
-}
-
-function takerOf(own: Templated, before: readonly Templated[]): Templated | undefined {
-  // Without multi-segment parameters, only an equal template takes all paths, and it is the last.
-  const takers = own.template.spanning > 0 ? before : before.slice(-1);
-  return takers.find(({ operation, template }) =>
-    operation.method === own.operation.method && template.covers(own.template)
-  );
-}
-
-function obstacleBy({ operation, rank }: Templated, own: Templated): Obstacle {
-  return {
-    obstacle: `${operation.name} matches the same paths`,
-    twin: rank === own.rank ? operation.name : undefined,
-  };
-}

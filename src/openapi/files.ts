@@ -73,6 +73,25 @@ async function readFromDisk(path: URL, stamp?: string) {
 }
 
 async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<File | undefined> {
+  try {
+    const { url, response } = await follow(fetch, asked, stamp);
+    if (response.status === 304 && stamp !== undefined) return undefined;
+    return await readContent(url, response, stamp);
+  } catch (error) {
+    if (error instanceof ReadError) throw error;
+    const reason = (error as Error).name === "TimeoutError"
+      ? `${asked.origin} did not finish its response within ${TIMEOUT / 1000} s`
+      : `${asked.origin} cannot be reached`;
+    throw new ReadError(reason, { cause: error });
+  }
+}
+
+/** Resolves to the first response that is no redirect. */
+async function follow(
+  fetch: FetchUrl,
+  asked: URL,
+  stamp?: string,
+): Promise<{ url: URL; response: Fetched }> {
   const signal = AbortSignal.timeout(TIMEOUT);
   const headers = {
     accept: "application/json, application/yaml;q=0.9, */*;q=0.5",
@@ -83,55 +102,47 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   // The login is removed, since this URL becomes the visible base of relative server URLs.
   let url = new URL(asked);
   url.username = url.password = "";
-  try {
-    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const response = await fetch(url, { headers, redirect: "manual", signal });
-      const location = response.headers.get("location");
-      if (response.status >= 300 && response.status < 400 && location) {
-        await response.body?.cancel();
-        const next = new URL(location, url);
-        if (next.origin !== asked.origin) {
-          throw new ReadError(
-            `redirects to another origin are not followed: ${next.origin}`,
-          );
-        }
-        url = next;
-        continue;
-      }
-      if (response.status === 304 && stamp !== undefined) return undefined;
-      if (response.status < 200 || response.status > 299) {
-        await response.body?.cancel();
-        throw new ReadError(`the server responded with ${response.status}`);
-      }
-      // Node and Bun decode a compressed body even if it was not asked for, and it may become a
-      // thousand times larger.
-      const coding = response.headers.get("content-encoding")?.toLowerCase() ?? "identity";
-      if (coding !== "identity") {
-        await response.body?.cancel();
-        const name = excerpt(startOf(coding, 400), 40);
-        throw new ReadError(
-          `the server compressed it (${name}) without being asked to; serve it uncompressed`,
-        );
-      }
-      const { body } = response;
-      const bytes = body ? await gatherBytes(body, SIZES.bytes.network) : new Uint8Array();
-      if (!bytes) throw new ReadError(`it ${explainSize("bytes", "network")}`);
-      const etag = response.headers.get("etag");
-      // A weak ETag may stay the same although the content changes (RFC 9110, section 8.8.1).
-      const current = etag?.startsWith('"') ? etag : await digest(bytes);
-      if (current === stamp) return undefined;
-      const type = response.headers.get("content-type") ?? "";
-      const isJson = JSON_TYPE.test(type) || JSON_NAME.test(url.pathname);
-      return { url, bytes, isJson, stamp: current };
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+    const response = await fetch(url, { headers, redirect: "manual", signal });
+    const location = response.headers.get("location");
+    const isRedirect = response.status >= 300 && response.status < 400 && location;
+    if (!isRedirect) return { url, response };
+    await response.body?.cancel();
+    url = new URL(location, url);
+    if (url.origin !== asked.origin) {
+      throw new ReadError(`redirects to another origin are not followed: ${url.origin}`);
     }
-  } catch (error) {
-    if (error instanceof ReadError) throw error;
-    const reason = (error as Error).name === "TimeoutError"
-      ? `${url.origin} did not finish its response within ${TIMEOUT / 1000} s`
-      : `${url.origin} cannot be reached`;
-    throw new ReadError(reason, { cause: error });
   }
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
+}
+
+async function readContent(
+  url: URL,
+  { status, headers, body }: Fetched,
+  stamp?: string,
+): Promise<File | undefined> {
+  const refusal = refusalOf(status, headers.get("content-encoding") ?? "identity");
+  if (refusal !== undefined) {
+    await body?.cancel();
+    throw new ReadError(refusal);
+  }
+  const bytes = body ? await gatherBytes(body, SIZES.bytes.network) : new Uint8Array();
+  if (!bytes) throw new ReadError(`it ${explainSize("bytes", "network")}`);
+  const etag = headers.get("etag");
+  // A weak ETag may stay the same although the content changes (RFC 9110, section 8.8.1).
+  const current = etag?.startsWith('"') ? etag : await digest(bytes);
+  if (current === stamp) return undefined;
+  const isJson = JSON_TYPE.test(headers.get("content-type") ?? "") || JSON_NAME.test(url.pathname);
+  return { url, bytes, isJson, stamp: current };
+}
+
+function refusalOf(status: number, coding: string): string | undefined {
+  if (status < 200 || status > 299) return `the server responded with ${status}`;
+  // Node and Bun decode a compressed body even if it was not asked for, and it may become a
+  // thousand times larger.
+  if (coding.toLowerCase() === "identity") return undefined;
+  const name = excerpt(startOf(coding.toLowerCase(), 400), 40);
+  return `the server compressed it (${name}) without being asked to; serve it uncompressed`;
 }
 
 function loginOf({ username, password }: URL): Record<string, string> {

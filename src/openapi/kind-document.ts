@@ -52,13 +52,9 @@ export interface Offer {
   readonly missing?: readonly string[] | undefined;
 }
 
-export interface AboutKind {
-  readonly title: string;
-}
-
 export async function documentOfKind(
   { openrpc, openapi }: KindInterface,
-  { title }: AboutKind,
+  { title }: { readonly title: string },
   { version = "unknown", names, missing }: Offer = {},
 ): Promise<Json> {
   const known = "These operations are described by the node's kind, not by the node itself.";

@@ -8,7 +8,8 @@ import { isObject, type Json, listOf, objectOf, type Path, textOf } from "../jso
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type DescribedBy, listMethodNames } from "./callable-operations.ts";
+import { listMethodNames } from "./callable-operations.ts";
+import type { DescribedBy } from "./node-operation.ts";
 import {
   type Diagnostic,
   type Diagnostics,
@@ -20,7 +21,6 @@ import {
 } from "./diagnostics.ts";
 import { nameInCommand, quoteIfNeeded, type Reader, readSource } from "./files.ts";
 import {
-  type AboutKind,
   documentOfKind,
   type Offer,
   offered,
@@ -48,7 +48,7 @@ export interface DescriptionFile {
 export interface DescriptionParts {
   readonly by: DescribedBy;
   readonly file?: DescriptionFile | undefined;
-  readonly kind?: AboutKind & { loadInterface(): Promise<KindInterface> } | undefined;
+  readonly kind?: { readonly title: string; loadInterface(): Promise<KindInterface> } | undefined;
 }
 
 /** What is shown beside the node's description, and where clients call the node. */
@@ -86,10 +86,10 @@ export async function load(
   // Unless the node lists its methods, only some of the described methods may exist.
   const methods = offer.names && !offer.before ? [] : listMethodNames(document);
   await pause();
-  const there = withoutMissing(document, offer.missing);
+  const existing = withoutMissing(document, offer.missing);
   await pause();
-  const served = await withServiceOperations(own, there, operations, documentOfHost);
-  return { document: served, ofNode: there, methods: [...new Set(methods)], ...others };
+  const served = await withServiceOperations(own, existing, operations, documentOfHost);
+  return { document: served, ofNode: existing, methods: [...new Set(methods)], ...others };
 }
 
 async function loadFile(

@@ -19,7 +19,8 @@ import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { atOnce, inSlices, type Work } from "../slices.ts";
 import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
 
-const HERE = "http://here.invalid";
+/** Stands for the origin of the service, which the description does not know. */
+export const HERE = "http://here.invalid";
 /** A URL relative to the description works behind any path prefix or proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;

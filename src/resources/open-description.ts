@@ -18,7 +18,7 @@ import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import { forLog, formatDiagnostic } from "../openapi/diagnostics.ts";
-import { prepareOwn } from "../openapi/serve.ts";
+import { prepareOwn } from "../openapi/documents.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { waitAtMost } from "../with-timeout.ts";
 

@@ -20,7 +20,7 @@ import { Watch } from "../info/watch.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { expose, type GatewayLoad, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
-import type { DocumentPath } from "../openapi/serve.ts";
+import type { DocumentPath } from "../openapi/documents.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { milliseconds } from "../units.ts";

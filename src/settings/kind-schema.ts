@@ -6,31 +6,15 @@
 import * as v from "valibot";
 import { FORWARD_DEFAULTS } from "../gateway/policy.ts";
 import { LAG } from "../info/evidence.ts";
-import { linksOf, parseReference } from "../info/query-plan.ts";
 import { KIND_STATUS_CODES } from "../info/status.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import type {
-  Kind,
-  KindAuth,
-  KindHealth,
-  Listing,
-  NetworkRules,
-  Reference,
-  Source,
-} from "../kinds/kind.ts";
+import { objectOf } from "../json/values.ts";
+import type { Kind, KindAuth, KindHealth, Listing, NetworkRules } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { mistakeInExpression } from "../regular-expression.ts";
+import { diagnosticsBetween } from "./kind-checks.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
-import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
-import {
-  authFile,
-  explainSource,
-  FIELD,
-  NODE_SOURCE,
-  placesOf,
-  REFERENCES,
-} from "./node-schema.ts";
+import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
+import { authFile, FIELD, NODE_SOURCE, REFERENCES } from "./node-schema.ts";
 import {
   anyOf,
   choice,
@@ -43,10 +27,8 @@ import {
   object,
   oneOf,
   optional,
-  type Path,
   required,
   type Schema,
-  type SettingDiagnostic,
   type SettingsOf,
   wholeNumber,
 } from "./schema.ts";
@@ -393,89 +375,4 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
-}
-
-function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
-  const found: SettingDiagnostic[] = [];
-  const report = (path: Path, message: string, isKey?: boolean) =>
-    found.push({ path, message, isKey });
-  const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
-    [name, objectOf(source)] as const
-  );
-  const names = sources.map(([name]) => name);
-  const checkPlace = (place: unknown, path: Path, isKey?: boolean) => {
-    const message = explainSource(place, names);
-    if (message !== undefined) report(path, message, isKey);
-  };
-
-  for (const place of Object.keys(objectOf(kind.detect))) {
-    checkPlace(place, ["detect", place], true);
-  }
-  const links = new Map(sources.map(([name, { get, ...others }]) => {
-    const source = { ...others, ...typeof get === "string" && { get } } as Source;
-    return [name, linksOf(source)];
-  }));
-  for (const [name, source] of sources) {
-    const path = ["sources", name, "get" in source ? "get" : "params"];
-    for (const place of links.get(name)!) checkPlace(place, path);
-    if (leadsTo(name, links)) report(path, "leads back to itself");
-  }
-  for (const [key, field] of Object.entries(objectOf(kind.fields))) {
-    for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
-  }
-  const { rules, target, behind, reached, complete, networks } = objectOf(kind.health);
-  for (const [at, rule] of listOf(rules).entries()) {
-    const { when, reason } = objectOf(rule);
-    const path = ["health", "rules", at];
-    for (const place of Object.keys(objectOf(when))) {
-      checkPlace(place, [...path, "when", place], true);
-    }
-    for (const [, place] of (textOf(reason) ?? "").matchAll(/\{([^{}]*)\}/g)) {
-      checkPlace(place, [...path, "reason"]);
-    }
-  }
-  for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
-  if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
-  if (reached !== undefined) checkPlace(reached, ["health", "reached"]);
-  const { openrpc, openapi } = kind;
-  for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
-    if (typeof pattern !== "string" || !/^\^.*\$$/.test(pattern)) {
-      report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
-      continue;
-    }
-    checkPlace(place, [...path, "x-example-from"]);
-    const expected = mistakeInExpression(pattern);
-    if (expected) report([...path, "pattern"], `must be ${expected}`);
-  }
-  const { files, refusal } = objectOf(kind.auth);
-  if (listOf(files).length > 0 && !refusal) {
-    const why = "without it, any node that refuses a call would get a secret";
-    report(["auth", "files"], `needs auth.refusal: ${why}`, true);
-  }
-  const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
-  const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {
-    if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
-    report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
-  };
-  needField(complete, ["complete"], "progress");
-  needField(target, ["target"], "height");
-  for (const [name, network] of Object.entries(objectOf(networks))) {
-    const { quiet, peers } = objectOf(network);
-    if (name !== "*") needField(network, ["networks", name], "chain_id", "network");
-    needField(quiet, ["networks", name, "quiet"], "head_at");
-    needField(peers, ["networks", name, "peers"], "peers");
-  }
-  return found;
-}
-
-function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
-  const seen = new Set<string>();
-  const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);
-  for (const todo = next(name); todo.length > 0;) {
-    const at = todo.pop()!;
-    if (at === name) return true;
-    if (!seen.has(at)) todo.push(...next(at));
-    seen.add(at);
-  }
-  return false;
 }

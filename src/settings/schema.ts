@@ -203,7 +203,7 @@ export function byKey<T>(
 
 /**
  * Accepts a value of one of several types, such as a text or an object. Reports the issues of the
- * first option that accepts the value's type. An option that is a {@linkcode word} must be the
+ * first option that accepts the value's type. An option that is a {@linkcode choice} must be the
  * last.
  */
 export function anyOf<const S extends readonly Schema[]>(

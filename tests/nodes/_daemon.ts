@@ -48,7 +48,7 @@ export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise
   const end = performance.now() + ms;
   while (!await holds()) {
     if (performance.now() > end) throw new Error(`The condition did not hold within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

@@ -17,7 +17,7 @@ const app = {
     if (url.endsWith("/broken")) throw new Error("a secret");
     if (url.endsWith("/long")) await new Promise((resolve) => setTimeout(resolve, LONG));
     if (url.endsWith("/later")) await Promise.resolve();
-    return await large.respond(request);
+    return await large.respond(request, { headers: {}, vary: undefined });
   },
 };
 

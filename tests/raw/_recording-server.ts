@@ -55,7 +55,9 @@ const large = await represent(new Uint8Array(32 * 1024 * 1024), {
 });
 const app = {
   fetch: (request: Request) =>
-    request.url.endsWith("/large") ? large.respond(request) : nodeface.fetch(request),
+    request.url.endsWith("/large")
+      ? large.respond(request, { headers: {}, vary: undefined })
+      : nodeface.fetch(request),
 };
 
 await serveHere(app, {

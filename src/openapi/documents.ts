@@ -1,5 +1,5 @@
 /**
- * Serves one OpenAPI document in two formats at two places: `/spec.json` and `/spec.yaml`, and the
+ * One OpenAPI document in two formats at two places: `/spec.json` and `/spec.yaml`, and the
  * same below `/v1/`.
  *
  * @module

@@ -1,0 +1,97 @@
+/**
+ * Tells browsers from programs, and pages of the service from those of other origins.
+ *
+ * @module
+ */
+
+/**
+ * The explorer sends this header. A page of another origin cannot send this header without a CORS
+ * preflight.
+ */
+const OWN_HEADER = "x-nodeface";
+
+/**
+ * Headers that only browsers send. `Sec-Fetch-Mode` is missing here: Node's `fetch` sends it too
+ * (Node 20 to 26).
+ */
+const BROWSER_HEADERS: readonly string[] =
+  `origin referer cookie sec-fetch-site sec-fetch-dest sec-fetch-user sec-fetch-storage-access
+   sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-gpc sec-purpose`.split(/\s+/);
+
+export function isAllowedCaller(
+  { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
+  origins: readonly string[] | "*",
+  isBrowser: boolean = looksLikeBrowser(headers),
+): boolean {
+  const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
+  if (origin === "null") return false;
+  const destination = headers.get("sec-fetch-dest");
+  const mode = headers.get("sec-fetch-mode");
+  const isUsual = destination === null || destination === "empty" ||
+    // WebKit names the destination of a handshake, which the Fetch standard leaves empty.
+    (destination === "websocket" && mode === "websocket") ||
+    (destination === "document" && method === "GET" && mode === "navigate");
+  if (!isUsual) return false;
+  if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
+  // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send
+  // `X-Nodeface`.
+  if (site !== null) return site === "same-origin" || site === "none";
+  if (headers.has(OWN_HEADER)) return true;
+  const from = origin ?? headers.get("referer");
+  return from === null ? !isBrowser : isOnHost(from, headers.get("host") ?? authorityOf(url) ?? "");
+}
+
+/**
+ * Tells programs from browsers where a page could have the same host name as this service, and
+ * would then be allowed to send any header that is not forbidden (Fetch standard). Every browser
+ * sends `Accept-Language`, and no page can leave it out. Node's `fetch` sends it too, with
+ * `Sec-Fetch-Mode` but no `Sec-Fetch-Site`. Deno's `fetch` sends `*`, and no `Connection` (Node 20
+ * to 26, Deno 2.9).
+ */
+export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
+  if (looksLikeBrowser(headers)) return false;
+  const language = headers.get("accept-language");
+  if (language === null || headers.has("sec-fetch-mode")) return true;
+  return language === "*" && !headers.has("connection") &&
+    /^deno\//i.test(headers.get("user-agent") ?? "");
+}
+
+export function looksLikeBrowser(
+  headers: Pick<Headers, "get" | "has">,
+): boolean {
+  return BROWSER_HEADERS.some((name) => headers.has(name)) ||
+    // A browser's handshake has `Origin`. Other clients send these headers with a handshake only.
+    (headers.has("sec-websocket-key") && !headers.has("upgrade")) ||
+    hasNameOfBrowser(headers);
+}
+
+function hasNameOfBrowser(headers: Pick<Headers, "get">): boolean {
+  const name = headers.get("user-agent") ?? "";
+  return NAME_OF_BROWSER.test(name) && !NAME_OF_PROGRAM.test(name);
+}
+
+/** Some programs have such a name, too. */
+export const NAME_OF_BROWSER: RegExp = /^Mozilla\//i;
+
+/**
+ * PowerShell, Visual Basic and Google Apps Script. As with `X-Nodeface`, a page of another origin
+ * cannot send such a name without a CORS preflight.
+ */
+const NAME_OF_PROGRAM = new RegExp(
+  String.raw`\) (?:Windows)?PowerShell/\S+$` +
+    String.raw`|\(compatible; (?:Win32; WinHttp\.WinHttpRequest\.|Google-Apps-Script;)`,
+);
+
+/**
+ * Tells whether a page comes from `host`. Some proxies add the default port to `Host`, which
+ * browsers leave out of `Origin`. The pages of files and apps have other schemes.
+ */
+function isOnHost(url: string, host: string): boolean {
+  const [scheme] = /^https?:/i.exec(url) ?? [];
+  return scheme !== undefined && authorityOf(url) !== undefined &&
+    authorityOf(url) === authorityOf(`${scheme}//${host}`);
+}
+
+function authorityOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}

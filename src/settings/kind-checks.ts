@@ -1,0 +1,120 @@
+/**
+ * Checks that the parts of a kind fit together.
+ *
+ * @module
+ */
+import { linksOf, parseReference } from "../info/query-plan.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import type { Reference, Source } from "../kinds/kind.ts";
+import { mistakeInExpression } from "../regular-expression.ts";
+import { examplesIn } from "./kind-interface.ts";
+import { explainSource, placesOf } from "./node-schema.ts";
+import type { Path, SettingDiagnostic } from "./schema.ts";
+
+export function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
+  const found: SettingDiagnostic[] = [];
+  const report: Report = (path, message, isKey) => found.push({ path, message, isKey });
+  checkPlaces(kind, report);
+  checkExamples(kind, report);
+  checkSecretFiles(kind, report);
+  checkHealthFields(kind, report);
+  return found;
+}
+
+type Report = (path: Path, message: string, isKey?: boolean) => void;
+
+/** Checks that each place lies in a source of the kind. */
+function checkPlaces(kind: Json, report: Report): void {
+  const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
+    [name, objectOf(source)] as const
+  );
+  const names = sources.map(([name]) => name);
+  const checkPlace = (place: unknown, path: Path, isKey?: boolean) => {
+    const message = explainSource(place, names);
+    if (message !== undefined) report(path, message, isKey);
+  };
+
+  for (const place of Object.keys(objectOf(kind.detect))) {
+    checkPlace(place, ["detect", place], true);
+  }
+  const links = new Map(sources.map(([name, { get, ...others }]) => {
+    const source = { ...others, ...typeof get === "string" && { get } } as Source;
+    return [name, linksOf(source)];
+  }));
+  for (const [name, source] of sources) {
+    const path = ["sources", name, "get" in source ? "get" : "params"];
+    for (const place of links.get(name)!) checkPlace(place, path);
+    if (leadsTo(name, links)) report(path, "leads back to itself");
+  }
+  for (const [key, field] of Object.entries(objectOf(kind.fields))) {
+    for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
+  }
+  const { rules, target, behind, reached } = objectOf(kind.health);
+  for (const [at, rule] of listOf(rules).entries()) {
+    const { when, reason } = objectOf(rule);
+    const path = ["health", "rules", at];
+    for (const place of Object.keys(objectOf(when))) {
+      checkPlace(place, [...path, "when", place], true);
+    }
+    for (const [, place] of (textOf(reason) ?? "").matchAll(/\{([^{}]*)\}/g)) {
+      checkPlace(place, [...path, "reason"]);
+    }
+  }
+  for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
+  if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
+  if (reached !== undefined) checkPlace(reached, ["health", "reached"]);
+  for (const { path, place, pattern } of examplesIn(interfaceIn(kind))) {
+    if (isAnchored(pattern)) checkPlace(place, [...path, "x-example-from"]);
+  }
+}
+
+const interfaceIn = ({ openrpc, openapi }: Json): Json => ({ openrpc, openapi });
+
+const isAnchored = (pattern: unknown): pattern is string =>
+  typeof pattern === "string" && /^\^.*\$$/.test(pattern);
+
+function checkExamples(kind: Json, report: Report): void {
+  for (const { path, pattern } of examplesIn(interfaceIn(kind))) {
+    const mistake = isAnchored(pattern) ? mistakeInExpression(pattern) : undefined;
+    if (mistake) report([...path, "pattern"], `must be ${mistake}`);
+    if (isAnchored(pattern)) continue;
+    report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
+  }
+}
+
+function checkSecretFiles(kind: Json, report: Report): void {
+  const { files, refusal } = objectOf(kind.auth);
+  if (listOf(files).length === 0 || refusal) return;
+  const why = "without it, any node that refuses a call would get a secret";
+  report(["auth", "files"], `needs auth.refusal: ${why}`, true);
+}
+
+/** Checks that the kind has the fields that its rules of health compare. */
+function checkHealthFields(kind: Json, report: Report): void {
+  const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
+  const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {
+    if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
+    report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
+  };
+  const { target, complete, networks } = objectOf(kind.health);
+  needField(complete, ["complete"], "progress");
+  needField(target, ["target"], "height");
+  for (const [name, network] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(network);
+    if (name !== "*") needField(network, ["networks", name], "chain_id", "network");
+    needField(quiet, ["networks", name, "quiet"], "head_at");
+    needField(peers, ["networks", name, "peers"], "peers");
+  }
+}
+
+function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
+  const seen = new Set<string>();
+  const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);
+  for (const todo = next(name); todo.length > 0;) {
+    const at = todo.pop()!;
+    if (at === name) return true;
+    if (!seen.has(at)) todo.push(...next(at));
+    seen.add(at);
+  }
+  return false;
+}
