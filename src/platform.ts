@@ -258,7 +258,7 @@ export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }
 
-function expand(path: string): string {
+export function expand(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);
     if (!folder) throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`);

@@ -106,6 +106,28 @@ events(
   },
 );
 
+events("a client that resumes while the node is down is told so", async () => {
+  const { node, read } = open();
+  const listener = read();
+  node.note(info({ height: 2 }));
+  const told = await listener.events();
+  await listener.leave();
+  const before = "2026-01-01T00:00:01.000Z";
+  const old = { height: 2, status: "stale", updated_at: before } as const;
+  node.begin(info({ ...old, status_code: "outdated" }));
+  const resumed = read({ id: told.at(-1)!.id! });
+  const fresh = read();
+  await fresh.events();
+  const now = info({ ...old, status_code: "connection_refused" });
+  node.note(now);
+  for (const one of [resumed, fresh]) {
+    const [first] = await one.events();
+    const { status = "ok", status_code } = first!.data as Json;
+    assert.equal([first!.event, status, status_code], ["info", "stale", "connection_refused"]);
+    assert.is((first!.data as Json).updated_at ?? before, before);
+  }
+});
+
 events("the complete info comes first, followed by info, head and status events", async () => {
   const { node, read } = open();
   const listener = read();

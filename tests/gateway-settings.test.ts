@@ -11,7 +11,7 @@ import {
   lintTokens,
 } from "../src/gateway/lint-settings.ts";
 import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
-import type { NodeOperation } from "../src/openapi/callable-operations.ts";
+import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import { forwardConflicts } from "../src/settings/configuration.ts";
 import { formatSettingDiagnostic } from "../src/settings/schema.ts";
 
@@ -48,6 +48,12 @@ settings(
       assert.equal(await said(READS), []);
       assert.equal(await said(WRITES, FAR), [PLAIN]);
       assert.equal(await said(WRITES, NEAR), []);
+      for (const host of ["::1", "127.0.0.2", "127.1", "localhost", "LOCALHOST"]) {
+        assert.equal(await said(READS, { host, port: 8080 }), [], host);
+      }
+      for (const host of ["::", "::2", "fe80::1%eth0", "node.example"]) {
+        assert.equal((await said(READS, { host, port: 8080 })).length, 1, host);
+      }
       assert.equal(await said({ ...WRITES, open: ["reads"] }, FAR), [
         OPEN,
         PLAIN,
@@ -72,6 +78,7 @@ for (
     ["http://127.0.0.1:8080", "127.0.0.1", 8080, true],
     ["http://localhost:8080", "127.0.0.1", 8080, true],
     ["http://localhost:8080", "0.0.0.0", 8080, true],
+    ["http://localhost:8080", "::1", 8080, true],
     ["http://[::1]:8080", "::", 8080, true],
     ["http://[::1]:8080", "::1", 8080, true],
     ["http://192.0.2.7:8080", "192.0.2.7", 8080, true],

@@ -50,6 +50,20 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
   throw new Error("it was not refused");
 }
 
+starts("init writes to a path below the home directory", () =>
+  inFolder(async (folder) => {
+    await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
+    const { HOME: before } = process.env;
+    process.env.HOME = folder;
+    try {
+      const given = new Arguments(["init", node.url, "--config=~/mine.yaml"], {});
+      await init(await readConfig(given, files), given.values, files);
+      assert.match(readFileSync(join(folder, "mine.yaml"), "utf8"), "etcd");
+    } finally {
+      process.env.HOME = before;
+    }
+  }));
+
 starts(
   "init writes a configuration that check accepts",
   () =>

@@ -316,6 +316,11 @@ kinds("--kind accepts a kind file, whose kind is then used for the configured no
     assert.equal(node, { url: "http://a", kind: "good" });
     assert.is(kinds.good!.title, "Good");
   }
+  const flags = ["--kind", "new/good.yaml", "--config", "nodeface.yaml"];
+  const both = { "new/good.yaml": GOOD.replace("Good", "New"), "old/good.yaml": GOOD };
+  const file = "kinds: [old/good.yaml]\nnode: { url: http://a }\n";
+  const { kinds } = await read(flags, { ...both, "nodeface.yaml": file });
+  assert.is(kinds.good!.title, "New");
   assert.equal(await wrong(["--kind", "good.yaml"], {}), ["cannot read good.yaml: no such file"]);
   const misnamed = "--kind must be a file such as mine.yaml, named after its kind";
   for (const path of ["Good.yaml", "a/b", "none.yaml"]) {

@@ -467,6 +467,15 @@ metrics("a counter has a limited number of series, and one more for all other la
   assert.equal(others.at(-1), { labels: ["other", "other"], value: 7 });
 });
 
+metrics("a failed call keeps its status and client, however many series there are", () => {
+  const meters = new Meters();
+  const call = { client: "app", milliseconds: 1, bytes: 1 };
+  for (let at = 0; at < 510; at++) meters.countCall({ operation: `m${at}`, status: 200, ...call });
+  meters.countCall({ operation: "m9", status: 502, ...call });
+  const labels = meters.calls.samples.map((sample) => sample.labels);
+  assert.equal(labels.slice(500), [["other", 200, "app"], ["other", 502, "app"]]);
+});
+
 metrics("a histogram counts each duration in every bucket with an equal or higher bound", () => {
   const meters = new Meters();
   const histogram = meters.queryTimes;

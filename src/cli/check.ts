@@ -5,7 +5,7 @@
  */
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
-import { isLoopback } from "../http/host-names.ts";
+import { isLoopbackListener } from "../http/host-names.ts";
 import { type Inspection, Monitor } from "../info/monitor.ts";
 import { openNode } from "../info/open-node.ts";
 import { findUnreadable } from "../node/http-client.ts";
@@ -174,7 +174,7 @@ function describeService({ info, host }: Config): ReportSection {
   const pace = watch === "off"
     ? "The service queries the node only when a client sends a request (info.watch: off)"
     : `The service queries the node every ${watch}, even without requests (info.watch)`;
-  const notes = history === "off" || isLoopback(host) ? [] : [
+  const notes = history === "off" || isLoopbackListener(host) ? [] : [
     `/v1/history shows the node's downtime to every client that can reach ${host}; ` +
     "to disable it, set info.history: off",
   ];

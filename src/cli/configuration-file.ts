@@ -81,10 +81,12 @@ export async function readConfigurationFile(
       });
       await addKind(kindNameOf(path) ?? path, parseYaml(text, path, "a kind"));
     });
+  const flagged = kindFile === undefined ? undefined : kindNameOf(kindFile);
   if (kindFile !== undefined) await addKindFile(kindFile);
   const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
     for (const [at, { name, file, value }] of kindsIn(yaml).entries()) {
+      if (name !== undefined && name === flagged) continue;
       if (file !== undefined) {
         await addKindFile(
           locateBeside(file, path),

@@ -20,7 +20,7 @@ import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { signals } from "./signals.ts";
-import { isLoopback } from "../http/host-names.ts";
+import { isLoopbackListener } from "../http/host-names.ts";
 import { parseTarget } from "../http/request.ts";
 import { isToken } from "../untrusted-text.ts";
 import type { CheckedOptions } from "../options.ts";
@@ -205,7 +205,7 @@ function inNetwork(
   { hosts = [] }: Config,
   host: string,
 ): Pick<CheckedOptions, "isInNetwork" | "hosts"> {
-  if (isLoopback(host)) return { isInNetwork: false };
+  if (isLoopbackListener(host)) return { isInNetwork: false };
   return {
     isInNetwork: true,
     hosts: hosts === "*" ? hosts : [...hosts, ...machineNames()],

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { isLoopback } from "../http/host-names.ts";
+import { isLoopback, isLoopbackListener } from "../http/host-names.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { warnOfReaders } from "../platform.ts";
 import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
@@ -224,7 +224,7 @@ export async function lintSettings(
   if (url !== undefined && listening && isSelf(url, listening)) {
     add("error", `node.url ${url} is the address of this service itself`);
   }
-  const isFar = listening && !isLoopback(listening.host);
+  const isFar = listening && !isLoopbackListener(listening.host);
   if (isFar && (open.reads || open.names.length > 0)) {
     const who = `every client that reaches ${listening.host}`;
     add("warn", `${who} may call the operations in forward.open`);
@@ -241,5 +241,5 @@ function isSelf(url: string, { host, port }: { host: string; port: number }): bo
   if (at !== port) return false;
   const isAny = ["0.0.0.0", "::", "[::]"].includes(host);
   return hostname === host || hostname === `[${host}]` ||
-    (isLoopback(hostname) && (isAny || isLoopback(host)));
+    (isLoopback(hostname) && (isAny || isLoopbackListener(host)));
 }

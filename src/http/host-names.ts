@@ -12,6 +12,16 @@ const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 /** @param hostname a host name in the form that `URL` produces */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
+/**
+ * @param host where a server listens: without the brackets of an IPv6 address, perhaps with its
+ * interface
+ */
+export function isLoopbackListener(host: string): boolean {
+  const isIpv6 = host.includes(":") && !host.startsWith("[");
+  const url = `http://${isIpv6 ? `[${host.replace(/%.*$/, "")}]` : host}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
+}
+
 /** `URL` normalizes every IPv4 address to four numbers. */
 export const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 

@@ -26,6 +26,8 @@ export class NodeEvents {
   readonly #now: () => number;
   #latest: Info | undefined;
   #published: Json | undefined;
+  /** What clients have that resume, if it is older than `#published`. */
+  #resumed: Json | undefined;
   #isBehind = false;
   #snapshotAt = -Infinity;
   #height: Info["height"];
@@ -46,6 +48,7 @@ export class NodeEvents {
     const isEmpty = this.stream.listeners === 0;
     // Old values are no news for a client that resumes, but what a new one is told first.
     if (isEmpty && info.status_code === "outdated") {
+      this.#resumed ??= this.#published;
       this.#published = comparable(this.#latest = info);
     } else if (isEmpty) this.note(info);
     this.#latest ??= info;
@@ -79,9 +82,13 @@ export class NodeEvents {
   }
 
   #tellChange(before: Json, next: Json): void {
-    const patch = patchBetween(before, next);
+    const patch = joinPatches(
+      patchBetween(before, next),
+      patchBetween(this.#resumed ?? before, next),
+    );
     if (patch === undefined && !this.#isBehind) return;
     this.#published = next;
+    this.#resumed = undefined;
     if (!this.#isBehind && !holdsNull(patch, next)) {
       return this.stream.append("info", formatJson(patch));
     }
@@ -118,6 +125,12 @@ export function patchBetween(before: unknown, after: unknown): unknown {
     if (member !== undefined) patch.push([key, member]);
   }
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
+}
+
+/** Joins two patches that lead to the same value. */
+function joinPatches(one: unknown, other: unknown): unknown {
+  if (!isObject(one) || !isObject(other)) return one === undefined ? other : one;
+  return { ...other, ...mapMembers(one, (member, key) => joinPatches(member, other[key])) };
 }
 
 /**

@@ -363,7 +363,7 @@ export class Meters {
   readonly responses: Series<number> = counts();
   readonly queries: Series<number> = counts();
   readonly queryTimes: Series<Durations> = durations();
-  readonly calls: Series<number> = new Series(COUNTERS_MAX, () => 0, 1);
+  readonly calls: Series<number> = new Series(COUNTERS_MAX, () => 0, 2);
   readonly callTimes: Series<Durations> = durations();
   readonly socketMessages: Series<number> = counts();
   readonly socketEnds: Series<number> = counts();
