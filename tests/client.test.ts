@@ -368,6 +368,24 @@ class Answering extends Duplex {
   setTimeout() {}
 }
 
+for (const [status, end] of [[200, "closes"], [401, "stays open"], [403, "stays open"]] as const) {
+  client(`after ${status}, the connection of a request that is sent once ${end}`, async () => {
+    const socket = new Answering(`HTTP/1.1 ${status} x\r\nContent-Length: 1\r\n\r\n1`);
+    const sockets = new SocketClient(() => socket as unknown as Socket);
+    const answer = await sockets.send({
+      method: "POST",
+      url: new URL("http://node.example/"),
+      headers: {},
+      body: undefined,
+      signal: new AbortController().signal,
+      isSentOnce: true,
+      connectionKey: {},
+    });
+    while (await answer.next());
+    assert.is(socket.destroyed, end === "closes");
+  });
+}
+
 /** A server at an address, which responds with the address. */
 class Addressed extends Answering {
   connecting = true;

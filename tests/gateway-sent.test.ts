@@ -501,6 +501,19 @@ passing("a described body of GET arrives byte for byte", async () => {
   }
 });
 
+passing("a length without content may be longer than a response may be", async () => {
+  const length = String(40 * 1024 * 1024);
+  node.answer = (request, response: ServerResponse) =>
+    response.writeHead(request.headers["if-none-match"] ? 304 : 200, { "content-length": length })
+      .end();
+  for (const [method, headers, status] of [["HEAD", {}, 200], ["GET", NONE_MATCH, 304]] as const) {
+    const [head] = await exchange({ method, target: "/v1/node/things", headers });
+    assert.match(head, new RegExp(`^HTTP/1.1 ${status} `), method);
+  }
+});
+
+const NONE_MATCH = { "if-none-match": '"v0"' };
+
 type Given = readonly [status: number, headers: Readonly<Record<string, string>>, body: string];
 
 /** Responses of the node that reach the client as they are. */
@@ -588,6 +601,14 @@ passing("a location that leaves the node is not passed on", async () => {
     const [head] = await exchange({ target: "/v1/node/things" });
     assert.not.match(head, /\r\nlocation:/i);
   }
+});
+
+passing("headers that the node's Connection names are not passed on", async () => {
+  const headers = { connection: "X-Hop, keep-alive", "x-hop": "1", "x-end": "2" };
+  node.answer = (_, response) => response.writeHead(200, headers).end();
+  const [head] = await exchange({ target: "/v1/node/things" });
+  assert.match(head, /\r\nx-end: 2/i);
+  assert.not.match(head, /\r\nx-hop:/i);
 });
 
 passing("HEAD has the headers of GET, with the length of its content", async () => {

@@ -241,6 +241,33 @@ digest(
   },
 );
 
+digest(
+  "a request to another server neither uses the node's connection nor its secret",
+  async () => {
+    const hosts: (string | undefined)[] = [];
+    const node = await play(({ headers }, response) => {
+      hosts.push(headers.host);
+      if (headers.authorization) return response.end("[]");
+      const challenge = 'Digest realm="r", nonce="one", qop="auth"';
+      response.writeHead(401, { "www-authenticate": challenge }).end();
+    });
+    const seen: (string | undefined)[] = [];
+    const other = await play(({ headers }, response) => {
+      seen.push(headers.authorization);
+      response.end("[]");
+    });
+    const context = contextFor(node.url, { auth: { digest_file: file } });
+    for (let at = 0; at < 3; at++) {
+      await get(`${node.url}/own`, context);
+      await get(`${other.url}/far`, context);
+    }
+    assert.equal(seen, [undefined, undefined, undefined]);
+    assert.equal([...new Set(hosts)], [new URL(node.url).host]);
+    await node.close();
+    await other.close();
+  },
+);
+
 digest("many concurrent requests succeed", async () => {
   let uses = 0;
   const { url, close } = await play(({ headers }, response) => {

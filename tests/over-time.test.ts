@@ -52,6 +52,16 @@ const readHistory = async ({ history }: { history: ReturnType<typeof setScene>["
   return parseJson(new TextDecoder().decode(body)) as Record<string, unknown[]>;
 };
 
+overTime(
+  "a source may need a value that another one has just got, from the first poll",
+  async () => {
+    const sources = { more: { get: "state#/next" as const } };
+    const fields = { extra: "more#/extra" as const };
+    const { info } = play1({ next: "/more", extra: 7 }, { info: { sources, fields } });
+    assert.is((await info()).extra, 7);
+  },
+);
+
 overTime("the history contains the samples in columns", async () => {
   const { info, pass, held, state, history } = play1({ height: 1, peers: 5 });
   const interval = 15_000;

@@ -5,9 +5,10 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
+import { trustOf } from "../node/connection.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { rootCertificates } from "node:tls";
+import * as tls from "node:tls";
 import type WebSocket from "ws";
 import {
   type Connect,
@@ -101,7 +102,7 @@ export const connect: Connect = async (url, options, events) => {
   const client = new WebSocket(url, [], {
     ...LIMITS,
     headers: options.headers,
-    ...trustOf(options.ca),
+    ...trustFor(options.ca),
     maxPayload: NODE_MESSAGE_MAX,
     handshakeTimeout: HANDSHAKE_MS,
   });
@@ -120,11 +121,13 @@ export const connect: Connect = async (url, options, events) => {
   return peer;
 };
 
+let trusted: { readonly by: string; readonly options: ReturnType<typeof trustOf> } | undefined;
+
 /** Bun's own `ws` takes `tls`. */
-function trustOf(ca: string | undefined): { ca?: string[]; tls?: { ca: string[] } } {
+function trustFor(ca: string | undefined): object {
   if (ca === undefined) return {};
-  const all = [...rootCertificates, ca];
-  return { ca: all, tls: { ca: all } };
+  if (trusted?.by !== ca) trusted = { by: ca, options: trustOf(tls, ca) };
+  return { ...trusted.options, tls: { ca: trusted.options.ca } };
 }
 
 class WsPeer implements Peer {

@@ -88,8 +88,10 @@ export function responseHeaders(
       ? ["location"]
       : [],
   ];
+  // These are for the connection alone (RFC 9110, section 7.6.1).
+  const ofConnection = (headers.get("connection") ?? "").toLowerCase().split(/[\s,]+/);
   for (const [name, value] of headers.entries()) {
-    const isPassed = wanted.includes(name) || !isDenied(name);
+    const isPassed = (wanted.includes(name) || !isDenied(name)) && !ofConnection.includes(name);
     if (isPassed && VALUE.test(value)) passed[name] = value;
   }
   return passed;

@@ -49,7 +49,7 @@ export async function sendUpstream(
     response.cancel();
     throw CREDENTIALS_REJECTED;
   }, { isAnonymous });
-  const upstream = new UpstreamResponse(response, limits);
+  const upstream = new UpstreamResponse(request.method, response, limits);
   await upstream.collect();
   return upstream;
 }
@@ -96,9 +96,11 @@ export class UpstreamResponse {
   isWhole = false;
   /** The number of bytes that have been read. */
   size = 0;
+  readonly #method: string;
   readonly #response: NodeResponse;
   readonly #limits: UpstreamLimits;
-  constructor(response: NodeResponse, limits: UpstreamLimits) {
+  constructor(method: string, response: NodeResponse, limits: UpstreamLimits) {
+    this.#method = method;
     this.#response = response;
     this.#limits = limits;
   }
@@ -183,6 +185,8 @@ export class UpstreamResponse {
     if (coding !== "identity") {
       throw unusable("The node compressed its response without being asked to");
     }
+    // Without content, the length is that of what a GET gets (RFC 9110, section 8.6).
+    if (this.#method === "HEAD" || status === 304) return;
     const length = headers.get("content-length") ?? "";
     if (/^\d+$/.test(length) && Number(length) > this.#limits.bytesLeft) throw this.#tooLong();
   }

@@ -60,6 +60,8 @@ interface NodeReaderOptions {
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]>;
 }
 
+type Asked = ReturnType<typeof querySources>;
+
 export class NodeReader {
   readonly #node: Node;
   readonly #options: NodeReaderOptions;
@@ -221,13 +223,13 @@ export class NodeReader {
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>
       cache.get(name)?.last?.values.get(pointer);
-    const ask = (isOptional: boolean, signal: AbortSignal) => {
+    const ask = (isOptional: boolean, signal: AbortSignal, others?: Asked) => {
       const sources = due.filter(([, { role }]) => (role === "optional") === isOptional);
-      return querySources(this.#node, new Map(sources), { signal, remembered });
+      return querySources(this.#node, new Map(sources), { signal, remembered, others });
     };
     const asked = ask(false, signal);
     // A request to an optional source may continue after the end of the poll.
-    for (const [name, outcome] of ask(true, this.#node.signal)) {
+    for (const [name, outcome] of ask(true, this.#node.signal, asked)) {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
     const outcomes = await settle(asked);

@@ -47,6 +47,8 @@ export interface QueryOptions extends SecretChoice {
   readonly signal: AbortSignal;
   /** Returns the last known value of a source that is not queried. */
   readonly remembered?: (source: string, pointer: string) => unknown;
+  /** Other sources that are queried at the same time. */
+  readonly others?: ReadonlyMap<string, Promise<QueryOutcome>> | undefined;
 }
 
 /** The returned promises never reject. */
@@ -148,7 +150,13 @@ class Query {
 
   async #valueOf(place: Reference): Promise<unknown> {
     const [name, pointer] = parseReference(place);
-    if (!this.#sources.has(name)) return this.#options.remembered?.(name, pointer);
+    if (!this.#sources.has(name)) {
+      const { others, remembered } = this.#options;
+      const outcome = await others?.get(name);
+      return outcome && "values" in outcome
+        ? outcome.values.get(pointer)
+        : remembered?.(name, pointer);
+    }
     return resolvePointer((await this.#responseOf(name)).value, pointer);
   }
 

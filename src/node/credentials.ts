@@ -81,7 +81,7 @@ export class Credentials {
     this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
 
-  /** With HTTP Digest, no other request uses the connection until `read` has finished. */
+  /** With HTTP Digest, no other request to the node uses the connection until `read` has finished. */
   send<T>(
     request: Omit<NodeRequest, "connectionKey">,
     read: (exchanged: Exchanged) => T | Promise<T>,
@@ -90,7 +90,7 @@ export class Credentials {
     // A request with `isSentOnce` gets its own connection. A retry with credentials uses the same
     // connection.
     if (request.isSentOnce) return this.#send({ ...request, connectionKey: {} }, use).then(read);
-    return this.#isDigest
+    return this.#isDigest && request.url.origin === this.#origin
       ? this.#sendAlone(request, read, use)
       : this.#send(request, use).then(read);
   }

@@ -92,7 +92,7 @@ export async function readSecret(place: SecretPlace, since?: number): Promise<Se
   const found = await readPlace(place, since);
   if ("reason" in found) return found;
   const expression = "match" in place && place.match;
-  const matched = expression ? await matchSecret(found.text, expression) : found;
+  const matched = expression ? await matchOnce(found, expression) : found;
   if ("reason" in matched) return matched;
   const text = matched.text.trim();
   if (text === "") return { reason: expression ? "match finds nothing in it" : "it is empty" };
@@ -105,6 +105,18 @@ export async function readSecret(place: SecretPlace, since?: number): Promise<Se
     return { reason: 'must have the form "Name: value"' };
   }
   return { text };
+}
+
+/** What expressions find in the readings of files. */
+const matches = new WeakMap<Secret, Map<string, Promise<Secret>>>();
+
+/** Each reading is searched once, since a search may take longer than a call. */
+function matchOnce(read: { readonly text: string }, expression: string): Promise<Secret> {
+  const known = matches.get(read) ?? new Map<string, Promise<Secret>>();
+  matches.set(read, known);
+  let matched = known.get(expression);
+  if (!matched) known.set(expression, matched = matchSecret(read.text, expression));
+  return matched;
 }
 
 async function matchSecret(text: string, expression: string): Promise<Secret> {
