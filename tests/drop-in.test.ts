@@ -355,11 +355,15 @@ root("the host's own operations come first", async () => {
     operations: [{
       method: "GET",
       path: "/a/{b}",
-      operation: { responses: { 200: { description: "" } } },
+      operation: { responses: { 200: { description: "Ours" } } },
       handle: () => new Response("ours"),
     }],
   });
   assert.is(await (await ask("/a/1")).text(), "ours");
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.equal(Object.keys(paths["/a/{b}"]), ["get"]);
+  assert.is(paths["/a/{b}"].get.responses["200"].description, "Ours");
+  assert.equal(Object.keys(paths["/v1/node/a/{b}"]), ["get", "post"]);
   assert.is((await ask("/a/1", { method: "POST" })).status, 405);
   assert.equal(node.received, []);
   assert.is((await ask("/c")).status, 200);

@@ -281,6 +281,21 @@ templates(
   },
 );
 
+templates("a value may resemble the path of an operation that is as open", async () => {
+  const coins = [["GET /coins"], ["GET /coins/top"], ["GET /coins/{s}"]] as const;
+  const { ask } = forwarding(node.url, describe(...coins));
+  for (const value of ["TOP", "top", "%23btc", "t%6Fp", "a".repeat(300)]) {
+    assert.is((await ask(`/v1/node/coins/${value}`)).status, 200, value);
+  }
+  const closed = describe(["GET /coins/top", "secret"], ["GET /coins/{s}"]);
+  assert.is((await forwarding(node.url, closed).ask("/v1/node/coins/TOP")).status, 404);
+  const checked = describe(...coins);
+  Object.assign(checked.paths, { "/coins/top": { get: { ...TOP, "x-checked": true } } });
+  assert.is((await forwarding(node.url, checked).ask("/v1/node/coins/TOP")).status, 404);
+});
+
+const TOP = { "x-access": "read", responses: { 200: { description: "" } } };
+
 templates("matching a path takes time in proportion to its length", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `{p${at}}`);
   const { ask } = forwarding(
@@ -291,7 +306,7 @@ templates("matching a path takes time in proportion to its length", async () => 
   );
   // A regular expression that backtracks would take minutes for each of these paths.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
-  assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
+  assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
 });
 

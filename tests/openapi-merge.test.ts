@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { withServiceOperations } from "../src/openapi/merge.ts";
+import { mergeComponents, withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
@@ -148,6 +148,49 @@ node("the service's operations use its own server and need no credentials", asyn
     assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);
   }
+});
+
+node("a node's path that is ours moves below its servers, also those of an operation", async () => {
+  const responses = { 200: { description: "" } };
+  const own = { url: "http://127.0.0.1:9053" };
+  const get = { operationId: "nodeHealth", servers: [own], "x-access": "read", responses };
+  const head = { responses, servers: [{ url: "https://other.example/" }] };
+  const document = {
+    openapi: "3.1.1",
+    info: { title: "x", version: "1" },
+    servers: [own],
+    paths: { "/v1/health": { get, head } },
+  };
+  const { document: shown } = await load({ text: JSON.stringify(document), name: "x.json" });
+  const item = objectOf(objectOf(shown!.paths)["/health"]);
+  const urlOf = (name: string) => objectOf((objectOf(item[name]).servers as unknown[])[0]).url;
+  assert.is(urlOf("get"), "./v1/node/v1");
+  assert.is(urlOf("head"), "https://other.example/v1");
+});
+
+node("a host's component gets a new name without a change of anything else", async () => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const header = (type: string) => ({ type: "object", properties: { number: { type } } });
+  const Block = { type: "object", properties: { header: ref("Header") } };
+  const theirs = { schemas: { Header: header("string"), Block } };
+  const Kinds = {
+    discriminator: { propertyName: "kind", mapping: { a: ref("Header").$ref, b: "Header" } },
+    properties: { security: { type: "string" }, discriminator: { type: "string" } },
+  };
+  const Part = { $ref: "#/components/schemas/Header/properties/number" };
+  const schemas = { Header: header("integer"), Block, Kinds, Part };
+  const { components, rename } = await mergeComponents(theirs, { schemas });
+  const merged = objectOf(components.schemas);
+  assert.equal(merged.Header, theirs.schemas.Header);
+  assert.equal(merged.Block, Block);
+  assert.equal(merged.Header2, schemas.Header);
+  assert.equal(merged.Block2, { type: "object", properties: { header: ref("Header2") } });
+  assert.equal(merged.Part, { $ref: "#/components/schemas/Header2/properties/number" });
+  assert.equal(merged.Kinds, {
+    ...Kinds,
+    discriminator: { propertyName: "kind", mapping: { a: ref("Header2").$ref, b: "Header2" } },
+  });
+  assert.equal(rename({ security: [{ key: [] }] }), { security: [{ key: [] }] });
 });
 
 node("merged components and operations never have the same name", async () => {

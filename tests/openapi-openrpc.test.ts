@@ -34,6 +34,21 @@ async function made(...methods: readonly Json[]) {
 
 const param = (schema: unknown, more: Json = {}): Json => ({ name: "p", schema, ...more });
 
+openrpc("parameters by position are unknown if one of them has no place of its own", async () => {
+  const names = [param({}, { name: "Hash" }), param({}, { name: "Hash" })];
+  const { paths } = await made(method({ params: names, paramStructure: "by-position" }));
+  const { requestBody } = paths["/v1/rpc/m"].post;
+  const { schema } = requestBody.content["application/json"];
+  assert.equal(schema, { anyOf: [{ type: "object" }, { type: "array" }] });
+  const { document, diagnostics } = await normalizeDocument({
+    openrpc: "1.3.2",
+    info: { title: "x", version: "1" },
+    methods: [method({ params: [param({}), { schema: {} }], paramStructure: "by-position" })],
+  });
+  assert.equal(document.methods[0].params, undefined);
+  assert.match(diagnostics.join(), "it is omitted");
+});
+
 openrpc("a read-only method becomes a GET with a query, and a POST with an object", async () => {
   const { paths } = await made(method({
     params: [

@@ -23,8 +23,6 @@ export interface PathMatch {
   readonly wrong: { readonly name: string; readonly rule: string } | undefined;
 }
 
-const LENGTH_MAX = 256;
-
 /** Control characters, and characters that parsers change or treat as separators. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
@@ -125,16 +123,16 @@ export class PathTable {
     const { template: { names }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-    const isTaken = (slash: string, isSure: boolean) => {
+    const isTaken = (slash: string) => {
       const path = literals.map((literal, at) => {
         const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
-      return takersOf(own, this.#fittingFolded(path.join("")), isSure).length > 0;
+      return takersOf(own, this.#fittingFolded(path.join("")), false).length > 0;
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
-    return isTaken(OPAQUE_SLASH, true) || (texts.some(isOpaque) && isTaken("/", false));
+    return isTaken(OPAQUE_SLASH) || (texts.some(isOpaque) && isTaken("/"));
   }
 }
 
@@ -150,8 +148,8 @@ const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 /**
  * Returns the operations that the node might run instead of `own`, because their path templates are
  * more specific. Some nodes ignore the HTTP method, so an operation with another method is included
- * if its permission is stricter. If `isSure` is false, only operations with a stricter permission
- * are included.
+ * if its permission is stricter. If `isSure` is false, only operations are included that not
+ * everybody may call who may call `own`, or that are handled with more care.
  */
 function takersOf(own: PathEntry, fits: readonly PathEntry[], isSure: boolean): PathEntry[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -161,9 +159,15 @@ function takersOf(own: PathEntry, fits: readonly PathEntry[], isSure: boolean): 
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
     const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
-    if (hasMethod(one)) return isSure || isMoreClosed;
+    if (hasMethod(one)) return isSure || isMoreClosed || isStricter(one.entry, own.entry);
     return isMoreClosed && !ranks.has(one.rank);
   });
+}
+
+function isStricter(one: PolicyEntry, own: PolicyEntry): boolean {
+  return own.clients.some((name) => !one.clients.includes(name)) ||
+    (["isChecked", "isHeavy", "isStreaming"] as const)
+      .some((mark) => one.operation[mark] && !own.operation[mark]);
 }
 
 function readParameters(
@@ -186,9 +190,6 @@ function brokenRule(
   value: string,
   multiSegment: MultiSegment | undefined,
 ): string | undefined {
-  if (multiSegment !== true && value.length > LENGTH_MAX) {
-    return `must have at most ${LENGTH_MAX} characters`;
-  }
   // Some nodes and file systems normalize characters: a full-width dot becomes a dot, and U+2100
   // becomes `a/c`.
   const plain = value.normalize("NFKC");

@@ -81,7 +81,7 @@ export class Credentials {
     this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
 
-  /** With HTTP Digest, no other request to the node uses the connection until `read` has finished. */
+  /** With HTTP Digest, no other request uses the node's connection until `read` has finished. */
   send<T>(
     request: Omit<NodeRequest, "connectionKey">,
     read: (exchanged: Exchanged) => T | Promise<T>,

@@ -33,6 +33,14 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
 export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promise<Json> {
   if (baseAtNode(onlyUrl([document])) === undefined) return document;
   const paths: Json = {};
+  const ofService = new Set(
+    Object.entries(objectOf(document.paths)).filter(([, value]) => {
+      const { servers, ...item } = objectOf(value);
+      return operationsOf(item).some(({ operation }) =>
+        onlyUrl([operation, { servers }, document]) === THIS_SERVICE
+      );
+    }).map(([path]) => path),
+  );
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
     const { servers, ...item } = objectOf(value);
@@ -41,7 +49,8 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       const url = onlyUrl([operation, { servers }, document]);
       if (url === THIS_SERVICE) return "";
       const base = baseAtNode(url);
-      const isMoved = base !== undefined && isReserved(base + path, isBuiltIn);
+      const isMoved = base !== undefined &&
+        (isReserved(base + path, isBuiltIn) || ofService.has(base + path));
       return isMoved ? NODE.slice(1) + base : base;
     };
     const prefixes = new Map(

@@ -19,7 +19,7 @@ import {
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
-import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
+import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE, trim } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -152,9 +152,21 @@ function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): J
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
     const isMoved = rest !== undefined && (RESOURCE_PATH.test(path) || ofHost.has(path)) &&
       baseAtNode(url) !== undefined && !Object.hasOwn(objectOf(all), rest) && !ofHost.has(rest);
-    return isMoved ? [rest, { ...objectOf(item), servers: [{ url: url! + base! }] }] : [path, item];
+    return isMoved ? [rest, below(base!, objectOf(item), url!)] : [path, item];
   });
   return Object.fromEntries(moved);
+}
+
+/** Appends a path to the servers of a path item and of its operations. */
+function below(base: string, item: Json, url: string): Json {
+  const moved = mapOperations(item, ({ operation }) => {
+    if (operation.servers === undefined) return operation;
+    const servers = listOf(operation.servers).map(objectOf).map((server) =>
+      typeof server.url === "string" ? { ...server, url: trim(server.url) + base } : server
+    );
+    return { ...operation, servers };
+  });
+  return { ...moved, servers: [{ url: trim(url) + base }] };
 }
 
 function usedComponents(own: Json, values: Json): Record<string, Json> {
@@ -206,13 +218,23 @@ type Names = ReadonlyMap<string, string>;
 
 function newNames(added: Json, theirs: Json, wanted: (name: string) => string): Names {
   const names = new Map<string, string>();
+  const equal: { reference: string; value: unknown; rename(): void }[] = [];
   for (const [section, members] of Object.entries(added)) {
     const [others, own] = [objectOf(theirs[section]), objectOf(members)];
     const freeName = createFreeName(new MemberNames(others, own));
     for (const [name, value] of Object.entries(own)) {
-      const isFree = !Object.hasOwn(others, name) || isEqual(others[name], value);
-      if (isFree && wanted(name) === name) continue;
-      names.set(referenceTo(section, name), freeName(wanted(name)));
+      const reference = referenceTo(section, name);
+      const rename = () => void names.set(reference, freeName(wanted(name)));
+      const isThere = Object.hasOwn(others, name);
+      if (wanted(name) !== name || (isThere && !isEqual(others[name], value))) rename();
+      else if (isThere) equal.push({ reference, value, rename });
+    }
+  }
+  // Of two equal components, one may refer to a component that has a new name.
+  for (let size = 0; size < names.size;) {
+    size = names.size;
+    for (const { reference, value, rename } of equal) {
+      if (!names.has(reference) && !isEqual(renamed(value, names), value)) rename();
     }
   }
   return names;
@@ -242,11 +264,32 @@ function renamed(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, names));
   if (!isObject(value)) return value;
   return mapMembers(value, (member, key) => {
-    if (key === "security") return listOf(member).map((one) => renamedSchemes(one, names));
-    if (key !== "$ref") return renamed(member, names);
-    const name = names.get(String(member));
-    return name === undefined ? member : String(member).replace(/[^/]*$/, () => name);
+    // A property of a schema may have the same name.
+    if (key === "security" && Array.isArray(member)) {
+      return member.map((one) => renamedSchemes(one, names));
+    }
+    if (key === "$ref") return renamedReference(member, names);
+    const inner = renamed(member, names);
+    return key === "discriminator" && isObject(inner) ? renamedMapping(inner, names) : inner;
   });
+}
+
+function renamedReference(reference: unknown, names: Names): unknown {
+  const [, start = "", end = ""] = /^(#\/components\/[^/]+\/[^/]+)(.*)$/.exec(String(reference)) ??
+    [];
+  const name = names.get(start);
+  return name === undefined ? reference : start.replace(/[^/]*$/, () => name) + end;
+}
+
+/** The values of a mapping are references, or names of schemas. */
+function renamedMapping(discriminator: Json, names: Names): Json {
+  const { mapping } = discriminator;
+  if (!isObject(mapping)) return discriminator;
+  const changed = mapMembers(mapping, (value) => {
+    if (typeof value !== "string") return value;
+    return names.get(referenceTo("schemas", value)) ?? renamedReference(value, names);
+  });
+  return { ...discriminator, mapping: changed };
 }
 
 function renamedSchemes(value: unknown, names: Names): Json {

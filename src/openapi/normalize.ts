@@ -156,6 +156,11 @@ class Copier {
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;
+    if (shape === "method" && key === "params" && object.paramStructure === "by-position") {
+      // Without one of them, the others would have wrong positions.
+      const diagnostics = this.#resolved.diagnosticsOf(member as Json, inner) ?? new Map();
+      if ([...diagnostics.values()].some(({ isOmitted }) => isOmitted)) return undefined;
+    }
     if (!Object.hasOwn(NAMING, inner)) {
       return this.copy(member, inner, this.#plan.sections.has(object), depth + 1);
     }

@@ -102,7 +102,10 @@ export async function openApiOfMethods(
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     await pause();
-    const params = listOf(method.params).map(follow);
+    const described = listOf(method.params).map(follow);
+    const isByPosition = method.paramStructure === "by-position";
+    const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(described));
+    const params = isKnown ? described : [];
     const result = follow(method.result);
     const errors = listOf(method.errors).map(follow);
     const examples = listOf(method.examples).map(follow).map((example) => ({
@@ -125,9 +128,9 @@ export async function openApiOfMethods(
       const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
       tags.set(tag, present({ name: tag, description: known }));
     }
-    const isByPosition = method.paramStructure === "by-position";
     const parts = {
       method,
+      isKnown,
       result,
       errors,
       examples,
@@ -150,6 +153,10 @@ export async function openApiOfMethods(
   };
 }
 
+/** A name is the place of a parameter, so two parameters cannot share it. */
+const hasRepeatedName = (params: readonly Json[]): boolean =>
+  new Set(params.map(({ name }) => name)).size < params.length;
+
 export async function upgradeOpenRpc(openrpc: Json): Promise<Json> {
   return present({
     openapi: "3.1.1",
@@ -162,6 +169,8 @@ export async function upgradeOpenRpc(openrpc: Json): Promise<Json> {
 
 interface Parts {
   readonly method: Json;
+  /** False if any parameters may be sent. */
+  readonly isKnown: boolean;
   readonly params: readonly Json[];
   readonly result: Json;
   readonly errors: readonly Json[];
@@ -243,8 +252,8 @@ function isJsonInQuery(document: Json, schema: unknown): boolean {
 }
 
 function byBody(parts: Parts): Json {
-  const { method, params } = parts;
-  if (method.params === undefined) return ANY_PARAMS;
+  const { isKnown, params } = parts;
+  if (!isKnown) return ANY_PARAMS;
   if (params.length === 0) return {};
   const properties = Object.fromEntries(params.map((param) => {
     const known = param.schema === false ? { not: {} } : objectOf(param.schema);

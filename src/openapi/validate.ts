@@ -58,9 +58,14 @@ function expectedOf(type: string, value: unknown): string | undefined {
     return VERSION.test(String(value)) ? undefined : 'a version with three parts, such as "3.1.2"';
   }
   if (type === "text") return isScalar(value) ? undefined : "a string";
-  const isText = type === "url" || type === "host";
-  return isText && typeof value !== "string" ? "a string" : undefined;
+  if (type === "host") {
+    return HOST.test(String(value)) ? undefined : "a host name or address, without scheme and path";
+  }
+  return type === "url" && typeof value !== "string" ? "a string" : undefined;
 }
+
+/** A host, perhaps with a login, which is removed later, and a port. */
+const HOST = /^(?:[^\s/\\?#]*@)?(?:\[[\da-f:.]+\]|[^\s/\\?#@:{}[\]]+)(?::\d+)?$/i;
 
 /** YAML reads texts such as `1.0` and `true` as values of other types. */
 const isScalar = (value: unknown): boolean => /^[sbn]/.test(typeof value);
@@ -212,7 +217,7 @@ function validateMember(
     return url === value ? undefined : { ...LOGIN, value: url };
   }
   // Omitting an empty value loses nothing, so the diagnostic is a note and not an error.
-  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   const name = Array.isArray(object) ? "an item" : quoteName(key);
   if (rule.type === "version") {
