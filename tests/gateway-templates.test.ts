@@ -289,9 +289,31 @@ templates("a value may resemble the path of an operation that is as open", async
   }
   const closed = describe(["GET /coins/top", "secret"], ["GET /coins/{s}"]);
   assert.is((await forwarding(node.url, closed).ask("/v1/node/coins/TOP")).status, 404);
-  const checked = describe(...coins);
-  Object.assign(checked.paths, { "/coins/top": { get: { ...TOP, "x-checked": true } } });
-  assert.is((await forwarding(node.url, checked).ask("/v1/node/coins/TOP")).status, 404);
+  for (const mark of [{ "x-checked": true }, { "x-cost": "heavy" }, { "x-streaming": true }]) {
+    const marked = describe(...coins);
+    Object.assign(marked.paths, { "/coins/top": { get: { ...TOP, ...mark } } });
+    assert.is((await forwarding(node.url, marked).ask("/v1/node/coins/TOP")).status, 404);
+  }
+});
+
+templates("a client that may read and write gets no write by the path of a read", async () => {
+  const allow = ["GET /x/{id}", "GET /x/run", "GET /p/{name}"];
+  const clients = [{ name: "app", token_env: "GATEWAY_TOKEN", allow }];
+  const slashes = { name: "encoded" } as const;
+  const { ask } = forwarding(
+    node.url,
+    describe(
+      ["GET /x/{id}", "read"],
+      ["GET /x/run", "write"],
+      ["GET /p/{name}/{version}"],
+      ["GET /p/{name}", "secret", slashes],
+    ),
+    { open: ["GET /p/{name}/{version}"], clients },
+  );
+  assert.is((await ask("/v1/node/x/a", { headers })).status, 200);
+  assert.is((await ask("/v1/node/x/run", { headers })).status, 200);
+  assert.is((await ask("/v1/node/x/RUN", { headers })).status, 404);
+  assert.is((await ask("/v1/node/p/@a%2Fb", { headers })).status, 200);
 });
 
 const TOP = { "x-access": "read", responses: { 200: { description: "" } } };

@@ -30,16 +30,26 @@ swagger("host, basePath and schemes become servers, one per scheme", async () =>
 });
 
 swagger("a host that is none is omitted, so that the server of the document counts", async () => {
-  const withHost = (host: string) =>
+  const withHost = (host: unknown) =>
     normalizeDocument({
       swagger: "2.0",
       info: { title: "Test", version: "1" },
       ...{ host, schemes: [], basePath: "/v1", paths: {} },
     });
-  for (const host of ["", "http://localhost:8080", "a.example/v1", "{{.Host}}"]) {
+  for (
+    const host of [
+      8080,
+      null,
+      ["a.example"],
+      "",
+      "http://localhost:8080",
+      "a.example/v1",
+      "{{.Host}}",
+    ]
+  ) {
     const { document, diagnostics } = await withHost(host);
-    assert.equal(document.servers, [{ url: "/v1" }], host);
-    assert.match(diagnostics.join(), '"host" must be a host name', host);
+    assert.equal(document.servers, [{ url: "/v1" }], String(host));
+    assert.match(diagnostics.join(), '"host" must be a host name', String(host));
   }
   for (const host of ["a.example:81", "[::1]:81", "127.0.0.1", "a_b"]) {
     assert.equal((await withHost(host)).document.servers, [{ url: `http://${host}/v1` }]);

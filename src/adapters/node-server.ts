@@ -228,7 +228,11 @@ async function sendHeld(
   { status, statusText, headers }: ServerForm,
   held: HeldBytes,
 ): Promise<void> {
-  held.drop = (reason) => response.destroy(reason as Error);
+  if (response.destroyed) return held.release();
+  held.drop = (reason) => {
+    response.destroy(reason as Error);
+    held.release();
+  };
   const closed = new Promise((resolve) => response.once("close", resolve));
   response.writeHead(status, statusText || undefined, headers);
   for (const part of held.parts) response.write(part);

@@ -96,7 +96,7 @@ export class PathTable {
     for (const method of CALL_METHODS) {
       const own = fits.find((one) => one.method === method) ??
         (method === "HEAD" ? fits.find((one) => one.method === "GET") : undefined);
-      if (!own || takersOf(own, fits, true).length > 0) continue;
+      if (!own || takersOf(own, fits, () => true).length > 0) continue;
       const texts = own.template.match(normalized) ?? [];
       const { parameters, wrong } = readParameters(own, texts);
       if (!wrong && this.#isTakenByOther(own, texts)) continue;
@@ -123,16 +123,17 @@ export class PathTable {
     const { template: { names }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-    const isTaken = (slash: string) => {
+    const isTaken = (slash: string, isKept: IsKept) => {
       const path = literals.map((literal, at) => {
         const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
-      return takersOf(own, this.#fittingFolded(path.join("")), false).length > 0;
+      return takersOf(own, this.#fittingFolded(path.join("")), isKept).length > 0;
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
-    return isTaken(OPAQUE_SLASH) || (texts.some(isOpaque) && isTaken("/"));
+    return isTaken(OPAQUE_SLASH, isOther) ||
+      (texts.some(isOpaque) && isTaken("/", isRestricted));
   }
 }
 
@@ -143,15 +144,16 @@ function isUnambiguous(path: string): boolean {
   return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
+type IsKept = (one: PolicyEntry, own: PolicyEntry) => boolean;
+
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
  * Returns the operations that the node might run instead of `own`, because their path templates are
  * more specific. Some nodes ignore the HTTP method, so an operation with another method is included
- * if its permission is stricter. If `isSure` is false, only operations are included that not
- * everybody may call who may call `own`, or that are handled with more care.
+ * if its permission is stricter. One with the same method is also included if `isKept` says so.
  */
-function takersOf(own: PathEntry, fits: readonly PathEntry[], isSure: boolean): PathEntry[] {
+function takersOf(own: PathEntry, fits: readonly PathEntry[], isKept: IsKept): PathEntry[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
   if (at === 0) return [];
   const before = at < 0 ? fits : fits.slice(0, at);
@@ -159,16 +161,21 @@ function takersOf(own: PathEntry, fits: readonly PathEntry[], isSure: boolean): 
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
     const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
-    if (hasMethod(one)) return isSure || isMoreClosed || isStricter(one.entry, own.entry);
+    if (hasMethod(one)) return isMoreClosed || isKept(one.entry, own.entry);
     return isMoreClosed && !ranks.has(one.rank);
   });
 }
 
-function isStricter(one: PolicyEntry, own: PolicyEntry): boolean {
-  return own.clients.some((name) => !one.clients.includes(name)) ||
-    (["isChecked", "isHeavy", "isStreaming"] as const)
-      .some((mark) => one.operation[mark] && !own.operation[mark]);
-}
+/** Tells whether not everybody who may call `own` may call `one` in the same way. */
+const isRestricted: IsKept = (one, own) =>
+  one.operation.isChecked ||
+  (one.permission !== "open" && own.clients.some((name) => !one.clients.includes(name)));
+
+/** Tells whether a call of `one` is also handled differently. */
+const isOther: IsKept = (one, own) =>
+  isRestricted(one, own) || one.operation.access !== own.operation.access ||
+  (["isHeavy", "isStreaming", "isLongPoll"] as const)
+    .some((mark) => one.operation[mark] && !own.operation[mark]);
 
 function readParameters(
   { template: { names }, multiSegment }: PathEntry,

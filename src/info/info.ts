@@ -175,7 +175,8 @@ async function makeSnapshot(info: Info, text: string, tag: string): Promise<Snap
   const type = "application/json";
   // A cache that repeated a response without asking would make its values older than twice `ttl`.
   const cache = "public, no-cache";
-  const probed = { tag, type, cache: "no-store" };
+  const isWell = (status ?? "ok") === "ok";
+  const probed = { tag: isWell ? status ?? "none" : tag, type, cache: "no-store" };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),
     represent(health, { ...probed, status: 200 }),

@@ -59,7 +59,8 @@ function expectedOf(type: string, value: unknown): string | undefined {
   }
   if (type === "text") return isScalar(value) ? undefined : "a string";
   if (type === "host") {
-    return HOST.test(String(value)) ? undefined : "a host name or address, without scheme and path";
+    const isHost = typeof value === "string" && HOST.test(value);
+    return isHost ? undefined : "a host name or address, without scheme and path";
   }
   return type === "url" && typeof value !== "string" ? "a string" : undefined;
 }
@@ -217,7 +218,8 @@ function validateMember(
     return url === value ? undefined : { ...LOGIN, value: url };
   }
   // Omitting an empty value loses nothing, so the diagnostic is a note and not an error.
-  const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  const isEmpty = value === null || (value === "" && rule.type === "host") ||
+    (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   const name = Array.isArray(object) ? "an item" : quoteName(key);
   if (rule.type === "version") {
