@@ -109,6 +109,28 @@ swagger("the description beside a reference is kept, as in OpenAPI 3.0", async (
   });
 });
 
+swagger("an operation's form has the fields of its path, unless it has such a field", async () => {
+  const field = (name: string, type: string) => ({ name, in: "formData", type });
+  const { document } = await normalizeDocument({
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    paths: {
+      "/a": {
+        parameters: [field("a", "string"), field("b", "string")],
+        post: {
+          parameters: [field("b", "integer"), field("c", "string")],
+          responses: { 200: { description: "OK" } },
+        },
+      },
+    },
+  });
+  const { content } = document.paths["/a"].post.requestBody;
+  assert.equal(Object.values<Json>(content)[0]!.schema, {
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "integer" }, c: { type: "string" } },
+  });
+});
+
 swagger("form parameters of an operation and its path become one form", async () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };

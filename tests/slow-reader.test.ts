@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
 import { HttpServer, listen } from "../src/adapters/node-server.ts";
+import { ResponseInParts } from "../src/http/response.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -21,7 +22,13 @@ const WAYS: Readonly<Record<string, () => Response>> = {
   "from prepared bytes": () => new FastResponse(LONG),
   "from bytes": () => new Response(LONG),
   "from a blob": () => new Response(new Blob([LONG])),
+  "from bytes that are held": () => heldResponse(() => {}),
 };
+
+function heldResponse(release: () => void): ResponseInParts {
+  const headers = { "content-length": String(LONG.byteLength) };
+  return new ResponseInParts({ parts: [LONG], release, drop() {} }, { headers });
+}
 
 // Bun's own server disconnects slow clients, so there is no test on Bun.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
@@ -67,6 +74,36 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
       await close();
     }
   });
+}
+
+if (!("Bun" in globalThis)) {
+  slow(
+    "the bytes of a response are free as soon as it is dropped, and when it is sent",
+    async () => {
+      let released = 0;
+      const responses: ResponseInParts[] = [];
+      const respond = () => {
+        responses.push(heldResponse(() => released++));
+        return responses.at(-1)!;
+      };
+      const { http, close } = new HttpServer({ fetch: respond }, { onError() {} });
+      await listen(http, { hostname: "127.0.0.1", port: 0 });
+      const { port } = http.address() as AddressInfo;
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      socket.write(REQUEST);
+      await once(socket, "readable");
+      assert.is(released, 0);
+      responses[0]!.held.drop(new Error("others need the memory"));
+      assert.is(released > 0, true);
+      socket.resume();
+      await once(socket, "close");
+      released = 0;
+      const whole = await (await fetch(`http://127.0.0.1:${port}`)).arrayBuffer();
+      assert.is(whole.byteLength, LONG.byteLength);
+      await until(() => released > 0);
+      await close();
+    },
+  );
 }
 
 slow.run();

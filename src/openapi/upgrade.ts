@@ -209,21 +209,27 @@ class SwaggerConverter {
     });
   }
 
+  /** Fields of a form add to those of the path. */
+  #bodies(own: readonly unknown[], inherited: readonly unknown[]): Json[] {
+    const [bodies, ofPath] = [own, inherited].map((all) =>
+      all.filter((one) => this.#isBody(one)).map((one) => this.#resolve(one))
+    ) as [Json[], Json[]];
+    const isField = (one: Json) => one.in === "formData";
+    if (bodies.length === 0 || !bodies.every(isField)) return bodies.length > 0 ? bodies : ofPath;
+    const names = new Set(bodies.map(({ name }) => name));
+    return [...ofPath.filter((one) => isField(one) && !names.has(one.name)), ...bodies];
+  }
+
   #operation(operation: Json, inherited: readonly unknown[]): Json {
     const { consumes, host, produces } = this.#document;
     const own = listOf(operation.parameters);
-    const bodies = filled(own.filter((one) => this.#isBody(one))) ??
-      inherited.filter((one) => this.#isBody(one));
     const types = mediaTypes(operation.produces ?? produces);
     const { schemes } = operation;
     const hasSchemes = listOf(schemes).length > 0 && typeof host === "string";
     return present({
       ...keep(operation, sharedNames("operation")),
       parameters: this.#parameters(own),
-      requestBody: this.#body(
-        bodies.map((body) => this.#resolve(body)),
-        operation.consumes ?? consumes,
-      ),
+      requestBody: this.#body(this.#bodies(own, inherited), operation.consumes ?? consumes),
       responses: mapMembers(
         objectOf(operation.responses),
         (value, status) => status.startsWith("x-") ? value : this.#response(objectOf(value), types),
