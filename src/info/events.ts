@@ -82,10 +82,8 @@ export class NodeEvents {
   }
 
   #tellChange(before: Json, next: Json): void {
-    const patch = joinPatches(
-      patchBetween(before, next),
-      patchBetween(this.#resumed ?? before, next),
-    );
+    const own = patchBetween(before, next);
+    const patch = this.#resumed ? joinPatches(own, patchBetween(this.#resumed, next)) : own;
     if (patch === undefined && !this.#isBehind) return;
     this.#published = next;
     this.#resumed = undefined;

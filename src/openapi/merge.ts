@@ -19,7 +19,7 @@ import {
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
-import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE, trim } from "./servers.ts";
+import { baseAtNode, basePathsOf, mapUrls, onlyUrl, THIS_SERVICE, trim } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -161,10 +161,8 @@ function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): J
 function below(base: string, item: Json, url: string): Json {
   const moved = mapOperations(item, ({ operation }) => {
     if (operation.servers === undefined) return operation;
-    const servers = listOf(operation.servers).map(objectOf).map((server) =>
-      typeof server.url === "string" ? { ...server, url: trim(server.url) + base } : server
-    );
-    return { ...operation, servers };
+    const servers = listOf(operation.servers).map(objectOf);
+    return { ...operation, servers: mapUrls(servers, (url) => trim(url) + base) };
   });
   return { ...moved, servers: [{ url: trim(url) + base }] };
 }
