@@ -312,11 +312,17 @@ export class App implements Nodeface {
   }
 
   #fileRoutes(): Route[] {
-    const { catalog, favicon, assets } = this.#resources;
+    const { catalog, assets } = this.#resources;
     const handleAsset: Handler = async (routed) => {
       const asset = (await assets.get()).get(routed.path.slice("/assets/".length));
       return asset ? await respondWith(asset.get(routed.request), routed) : notFound("");
     };
+    // Browsers keep an icon by its URL, so the URL alone decides what a page's icon is.
+    const handleIcon: Handler = (routed) =>
+      respondWith(
+        this.#resources.favicon(new URLSearchParams(routed.target.search).get("name")),
+        routed,
+      );
     const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;
       const original = typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
@@ -325,7 +331,7 @@ export class App implements Nodeface {
     const handleVersion = this.#pageOrNode(({ path }) => path.endsWith("/") ? "spec" : "v1/spec");
     return [
       this.#get("/.well-known/api-catalog", serving(catalog)),
-      this.#get("/favicon.ico", serving(favicon)),
+      this.#get("/favicon.ico", handleIcon),
       { ...this.#get("/", handleRoot), allowsSlash: true },
       { ...this.#get("/v1", handleVersion), allowsSlash: true },
       this.#get("/assets/{folder}/{file}", handleAsset),

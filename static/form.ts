@@ -162,7 +162,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     const bytes = await readBytes(response);
     await showResult(form, response, bytes, passed());
     if (!response.ok && await hasOtherDescription()) {
-      status.append(" · The service has other settings now. Load this page anew.");
+      status.append(" · The description has changed. Load this page anew.");
     }
   } catch (error) {
     if (view.element.isConnected && signal.aborted) {
@@ -299,7 +299,9 @@ function makeToken(scheme: string) {
   input.addEventListener("input", () => {
     tokens.set(scheme, input.value.trim());
     for (const other of document.querySelectorAll<HTMLInputElement>("#plain input.secret")) {
-      if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
+      if (other === input || other.dataset.scheme !== scheme) continue;
+      other.value = input.value;
+      other.parentElement!.querySelector(".owner")?.replaceChildren();
     }
   });
   const field = makeLabelled("token", "token", input, ["kept until you leave"]);

@@ -26,7 +26,7 @@ followReader();
 showTarget();
 
 function isIdle(): boolean {
-  return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open], :popover-open") &&
+  return scrollY < innerHeight && !plain.querySelector(".try form, dialog[open], :popover-open") &&
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
@@ -59,7 +59,9 @@ function markCurrent(heading: Element): void {
 
 /** Opens the group that contains the fragment's target, which some browsers leave closed. */
 function showTarget(): void {
-  const target = document.getElementById(decodePercent(location.hash.slice(1)));
+  const fragment = location.hash.slice(1);
+  const target = document.getElementById(fragment) ??
+    document.getElementById(decodePercent(fragment));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
   if (group) group.open = true;
   const article = target?.closest("article");

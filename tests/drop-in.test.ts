@@ -422,6 +422,26 @@ root("references to moved paths stay right, and other servers stay", async () =>
   assert.is(paths["/base/b/{c}"].post, undefined);
 });
 
+root("an operation at the node does not get the server of its path", async () => {
+  const elsewhere = [{ url: "https://other.example" }];
+  const { ask } = serving(
+    {
+      "/a": {
+        servers: elsewhere,
+        get: { ...ok, servers: [{ url: "/" }] },
+        post: ok,
+        put: { ...ok, servers: [] },
+      },
+    },
+    {},
+    [{ url: "/" }],
+  );
+  const { paths } = await (await ask("/spec.json")).json();
+  const { servers, get, post, put } = paths["/a"];
+  assert.equal([servers, get.servers], [undefined, undefined]);
+  assert.equal([post.servers, put.servers], [elsewhere, elsewhere]);
+});
+
 root("a 404 or 405 names the address that a client of the node needs", async () => {
   const cases = [
     ["aptos", OPEN, "/accounts/0x1", "/v1"],

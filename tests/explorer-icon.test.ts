@@ -103,6 +103,14 @@ icon("the icon changes when the node reports another name", async () => {
   assert.match(await (await ask(app, "/favicon.ico")).text(), ">S</text>");
 });
 
+icon("the URL alone decides which icon it is, since browsers keep it for a day", async () => {
+  const { app } = await show({ info: () => ({ name: "first" }) });
+  for (const [name, letter] of [["anvil", "A"], ["first", "F"], ["zebra", "Z"]]) {
+    assert.match(await (await ask(app, `/favicon.ico?name=${name}`)).text(), `>${letter}</text>`);
+  }
+  await app.close();
+});
+
 icon("the icon is served without waiting for the node", async () => {
   const app = createNodeface({ info: () => new Promise<never>(() => {}), log() {} });
   assert.is((await ask(app, "/favicon.ico")).status, 200);

@@ -190,6 +190,19 @@ page("each mark is a word that is explained once, and common operations come fir
   assert.not.match(await render({ paths: { "/plain": operation({}) } }), "legend");
 });
 
+page("a common operation with two tags is among the most used ones", async () => {
+  const get = { tags: ["T", "U"], operationId: "first", "x-common": true };
+  const info = { title: "A", version: "1" };
+  const servers = [{ url: "./v1/node" }];
+  const { calls } = await renderParts({
+    openapi: "3.1.1",
+    info,
+    servers,
+    paths: { "/first": { get } },
+  });
+  assert.match(calls, /Most used: <a href="#[^"]*first"/);
+});
+
 page(
   "a JSON-RPC method is shown once, under its name; other operations are not merged",
   async () => {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
 import type { Json } from "../src/json/values.ts";
 import { normalizeDocument } from "./description/_normalize.ts";
 
@@ -80,6 +81,31 @@ swagger("members that OpenAPI 3.0 also has are kept, and other members are repor
     'Swagger 2.0 has no "patternProperties" in a schema; it is omitted',
   ]);
 });
+
+swagger(
+  "a swagger version that is left over in a document of OpenAPI 3 does not count",
+  async () => {
+    const text = JSON.stringify({
+      openapi: "3.0.3",
+      swagger: "2.0",
+      info: { title: "Test", version: "1" },
+      paths: {
+        "/a": {
+          post: {
+            requestBody: { content: { "text/plain": {} } },
+            responses: { 200: { description: "" } },
+          },
+        },
+      },
+    });
+    const app = createNodeface({ description: { name: "a.json", text } as never, log() {} });
+    const served = await app.fetch(new Request("http://localhost/spec.json"));
+    const { openapi, swagger, paths } = await served.json();
+    assert.equal([openapi, swagger], ["3.0.3", undefined]);
+    assert.ok(paths["/a"].post.requestBody.content["text/plain"]);
+    await app.close();
+  },
+);
 
 swagger("a body parameter becomes the request body, even if it is a shared parameter", async () => {
   const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };

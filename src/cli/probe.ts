@@ -79,8 +79,9 @@ function addressIn(args: string[]): URL {
   const [base = `http://${ownHost()}:${port}`, ...others] = positionals;
   if (others.length > 0) throw new TypeError("probe takes one URL");
   if (!URL.canParse(base) || !/^https?:\/\/[^\s?#]+$/i.test(base)) {
-    const from = variable === undefined ? ", with the host" : ", with the port";
-    const place = `${from} in ${variable ?? "NODEFACE_HOST"}`;
+    const place = variable === undefined || !URL.canParse(`http://${ownHost()}`)
+      ? ", with the host in NODEFACE_HOST"
+      : `, with the port in ${variable}`;
     throw new TypeError(
       `${quote(withoutKeys(base))} is not the URL of a service${
         positionals.length === 0 ? place : ""

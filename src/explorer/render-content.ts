@@ -201,8 +201,10 @@ const COMMON_MAX = 5;
 function renderStart(outline: Outline, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
-  const named = new Map(operationsOfOutline(outline).map((one) => [one.nodeName, one]));
-  named.delete(undefined);
+  const named = new Map<string, ShownOperation>();
+  for (const one of operationsOfOutline(outline)) {
+    if (one.nodeName !== undefined && !named.has(one.nodeName)) named.set(one.nodeName, one);
+  }
   const operations = [...named.values()];
   const callable = operations.filter(({ call }) => call === "open" || call === "token");
   const simple = [...callable, ...operationsOfOutline(outline)].filter(isSimpleRead);

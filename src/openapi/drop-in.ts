@@ -5,7 +5,7 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
-import { type Json, objectOf, present, setMember } from "../json/values.ts";
+import { type Json, listOf, objectOf, present, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { mapOperations, operationsOf } from "./operations.ts";
 import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
@@ -31,7 +31,8 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
  * this service keeps its servers.
  */
 export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promise<Json> {
-  if (baseAtNode(onlyUrl([document])) === undefined) return document;
+  const url = onlyUrl([document]);
+  if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: Json = {};
   const ofService = new Set(
     Object.entries(objectOf(document.paths)).filter(([, value]) => {
@@ -61,11 +62,12 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       const place = (prefix ?? "") + path;
       const part = mapOperations(item, ({ operation }) => {
         if (prefixes.get(operation) !== prefix) return undefined;
-        const { servers: _, ...others } = operation;
-        return prefix === undefined ? operation : others;
+        const { servers: own, ...others } = operation;
+        if (prefix !== undefined) return others;
+        // Another operation of the path may be called at this service.
+        return { ...others, ...present({ servers: listOf(own)[0] ? own : servers }) };
       });
-      const own = prefix === undefined ? present({ servers }) : {};
-      setMember(paths, place, { ...own, ...part, ...objectOf(paths[place]) });
+      setMember(paths, place, { ...part, ...objectOf(paths[place]) });
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };

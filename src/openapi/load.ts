@@ -149,7 +149,8 @@ async function toServed(
     const openrpc = isTrusted ? normalized : withMarksOfMethods(normalized, known);
     return await withOtherPart(await upgradeOpenRpc(openrpc), known);
   }
-  const openapi = normalized.swagger === undefined ? normalized : await upgradeSwagger(normalized);
+  const { swagger: _, ...others } = normalized;
+  const openapi = others.openapi === undefined ? await upgradeSwagger(normalized) : others;
   await pause();
   const placed = await withServers(openapi, where, from);
   checkServers(placed, where, diagnostics);

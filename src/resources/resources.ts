@@ -39,9 +39,6 @@ export class Resources {
   readonly assets: Resource<Assets> = lazy(async () =>
     createAssets((await import("../generated/assets.js")).ASSETS)
   );
-  readonly favicon: Resource<Representation> = {
-    get: async () => await (await this.#icons.get()).get(this.#iconName),
-  };
   readonly monitor: Monitor;
   readonly events: NodeEvents;
   readonly history: History | undefined;
@@ -94,6 +91,11 @@ export class Resources {
     return await page.prepare(name, isPlain, info, examples);
   }
 
+  /** @param name the node's name; `null` is the name on the last served page */
+  async favicon(name: string | null): Promise<Representation> {
+    return await (await this.#icons.get()).get(name ?? this.#iconName);
+  }
+
   async document(path: DocumentPath): Promise<Representation> {
     return await (await this.description()).current.documents[path].get();
   }
@@ -127,7 +129,7 @@ export class Resources {
 
   async prepare(): Promise<void> {
     await this.monitor.snapshotNow();
-    await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
+    await Promise.all([this.catalog.get(), this.favicon(null), this.assets.get()]);
     await this.#shownPage();
   }
 

@@ -53,8 +53,8 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
       const name = (found[1] ?? "") as DocumentName;
       return answer(await (await page).prepare(name, false, known ?? SELF), request);
     }
-    if (pathname === "/favicon.ico" && known) {
-      return answer(await icons.get((await page).iconNameOf(known)), request);
+    if (pathname === "/favicon.ico") {
+      return answer(await icons.get(searchParams.get("name") ?? ""), request);
     }
     if (pathname === "/spec.json" && document) return answer(await json(document), request);
     return await own.fetch(request);

@@ -79,6 +79,11 @@ probe("exits with 2 if it is used wrongly", async () => {
   const ofVariable = await run([...COMMANDS.Bun, "probe"], { NODEFACE_PORT: "http" });
   const wrong = 'nodeface: "http://127.0.0.1:http" is not the URL of a service, ';
   assert.is(ofVariable.stderr, `${wrong}with the port in NODEFACE_PORT; see nodeface --help\n`);
+  const zone = { NODEFACE_HOST: "fe80::1%eth0", NODEFACE_PORT: "8081" };
+  assert.match(
+    (await run([...COMMANDS.Bun, "probe"], zone)).stderr,
+    "with the host in NODEFACE_HOST;",
+  );
   const { code, stderr } = await run([...COMMANDS.Bun, "--port", "1", "probe"]);
   assert.is(code, 2);
   assert.match(stderr, /probe must be the first argument/);
