@@ -13,7 +13,9 @@ import {
 } from "../cli/usage.ts";
 
 const SIGNALS = {
-  SIGHUP: "Reads the configuration again. A configuration with errors is refused, and logged.",
+  SIGHUP:
+    "Reads the configuration file again. A file with errors is refused, and logged. Without a " +
+    "configuration file, does the same as SIGTERM.",
   SIGTERM: "Finishes the current responses, then ends. SIGINT does the same.",
 };
 

@@ -36,7 +36,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const { log, flush } = openLog();
   const stopped = new Promise<void>((stop) => {
     signals.onStop(() => stop());
-    if (config.file === undefined) signals.onHangUp(stop);
+    if (config.file !== undefined) return;
+    signals.onHangUp(() => {
+      log("no configuration file to reload on SIGHUP; nodeface stops", "info");
+      stop();
+    });
   });
   const requests = new LineWriter(
     openOutput("stdout"),
