@@ -222,6 +222,10 @@ sockets(
       params: '["0x1"]',
     });
     assert.match(whyNot(ended), "no such subscription");
+    // A search in quadratic time would take hours.
+    const spaces = `["a"${" ".repeat(1_000_000)},1]`;
+    const unknown = await call({ unsubscribe: "eth_unsubscribe", params: spaces });
+    assert.match(whyNot(unknown), "no such subscription");
     assert.is(session.subscriptions.size, 32);
     node.result = false;
     await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });

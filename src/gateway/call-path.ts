@@ -234,12 +234,12 @@ function lengthOf(
 
 /** Ends a response that a client reads too slowly while other calls wait for its slot. */
 class SlowReaderWatch {
-  readonly #upstream: UpstreamResponse;
+  /** The number of bytes that the client has been given. */
+  given = 0;
   #bytes = 0;
   #since = performance.now();
   readonly #timer: ReturnType<typeof setInterval>;
-  constructor(upstream: UpstreamResponse, gateway: Gateway, running: RunningCalls) {
-    this.#upstream = upstream;
+  constructor(gateway: Gateway, running: RunningCalls) {
     this.#timer = setInterval(() => {
       if (this.#isSlow() && gateway.queuedCalls > 0) running.breakOff();
     }, CHECK_INTERVAL_MS);
@@ -247,9 +247,8 @@ class SlowReaderWatch {
 
   #isSlow(): boolean {
     const now = performance.now();
-    const { size } = this.#upstream;
-    if (size - this.#bytes >= LEAST_BYTES) {
-      this.#bytes = size;
+    if (this.given - this.#bytes >= LEAST_BYTES) {
+      this.#bytes = this.given;
       this.#since = now;
     }
     return now - this.#since > PERIOD_MS;
@@ -277,7 +276,7 @@ function streamOf(
   running: RunningCalls,
   onEnd: () => void,
 ): ReadableStream<Bytes> {
-  const watch = new SlowReaderWatch(upstream, gateway, running);
+  const watch = new SlowReaderWatch(gateway, running);
   let hasEnded = false;
   // A client that leaves while a part is awaited ends the stream, and so does the wait.
   const end = () => {
@@ -291,7 +290,10 @@ function streamOf(
     async pull(controller) {
       try {
         const part = upstream.parts.shift() ?? await upstream.next();
-        if (part) return controller.enqueue(part);
+        if (part) {
+          watch.given += part.byteLength;
+          return controller.enqueue(part);
+        }
         end();
         controller.close();
       } catch (error) {

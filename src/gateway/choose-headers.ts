@@ -80,7 +80,8 @@ function cookieOf(headers: Headers, names: readonly string[]): string {
 }
 
 function checkHeaders(headers: Headers, chosen: Readonly<Record<string, string>>): void {
-  const nominated = (headers.get("connection") ?? "").toLowerCase().split(/[\t ]*,[\t ]*/);
+  const nominated = (headers.get("connection") ?? "").toLowerCase().split(",")
+    .map((name) => name.trim());
   const dropped = nominated.find((name) => Object.hasOwn(chosen, name));
   if (dropped !== undefined) {
     throw invalidCall(
