@@ -319,10 +319,7 @@ export class App implements Nodeface {
     };
     // Browsers keep an icon by its URL, so the URL alone decides what a page's icon is.
     const handleIcon: Handler = (routed) =>
-      respondWith(
-        this.#resources.favicon(new URLSearchParams(routed.target.search).get("name")),
-        routed,
-      );
+      respondWith(this.#resources.favicon(routed.target.search), routed);
     const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;
       const original = typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";

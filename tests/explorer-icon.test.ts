@@ -108,6 +108,7 @@ icon("the URL alone decides which icon it is, since browsers keep it for a day",
   for (const [name, letter] of [["anvil", "A"], ["first", "F"], ["zebra", "Z"]]) {
     assert.match(await (await ask(app, `/favicon.ico?name=${name}`)).text(), `>${letter}</text>`);
   }
+  assert.not.match(await (await ask(app, "/favicon.ico?own")).text(), "</text>");
   await app.close();
 });
 

@@ -78,6 +78,12 @@ export class Icons {
     return name ? `?${new URLSearchParams({ name })}` : "?own";
   }
 
+  /** Returns the name in a query string, or `undefined` if {@linkcode queryOf} did not make it. */
+  nameIn(search: string): string | undefined {
+    const query = new URLSearchParams(search);
+    return query.has("own") ? "" : query.get("name") ?? undefined;
+  }
+
   async get(name: string): Promise<Representation> {
     const logo = this.#logo;
     if (this.#last && (logo || this.#last.name === name)) return this.#last.icon;

@@ -91,9 +91,10 @@ export class Resources {
     return await page.prepare(name, isPlain, info, examples);
   }
 
-  /** @param name the node's name; `null` is the name on the last served page */
-  async favicon(name: string | null): Promise<Representation> {
-    return await (await this.#icons.get()).get(name ?? this.#iconName);
+  /** @param search the query string; without a name, it is the icon of the last served page */
+  async favicon(search: string): Promise<Representation> {
+    const icons = await this.#icons.get();
+    return await icons.get(icons.nameIn(search) ?? this.#iconName);
   }
 
   async document(path: DocumentPath): Promise<Representation> {
@@ -129,7 +130,7 @@ export class Resources {
 
   async prepare(): Promise<void> {
     await this.monitor.snapshotNow();
-    await Promise.all([this.catalog.get(), this.favicon(null), this.assets.get()]);
+    await Promise.all([this.catalog.get(), this.favicon(""), this.assets.get()]);
     await this.#shownPage();
   }
 
