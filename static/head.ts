@@ -101,7 +101,7 @@ export class InfoFollower {
       // The description may keep changing, so the page reloads only once and then shows a notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (this.#isIdle() && visit?.type !== "reload") location.reload();
-      else showChange();
+      else void hasOtherDescription();
     });
     // Browsers do not reconnect a stream after every failure, so the page reconnects it.
     stream.addEventListener("error", () => {
@@ -169,9 +169,6 @@ function showState({ state, label, note }: StateText): void {
   setText(span, note);
 }
 
-/** The tag of the description when the page was loaded. */
-let shownTag: string | null = null;
-
 /**
  * Offers to load the page anew if the service has another description now, as after a start with
  * other settings.
@@ -179,9 +176,8 @@ let shownTag: string | null = null;
 export async function hasOtherDescription(): Promise<boolean> {
   const spec = document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!;
   const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
-  const tag = response?.ok ? response.headers.get("etag") : null;
-  shownTag ??= tag;
-  const isChanged = tag !== null && tag !== shownTag;
+  const version = response?.ok ? response.headers.get("x-description-version") : null;
+  const isChanged = version !== null && version !== header().dataset.version;
   if (isChanged) showChange();
   return isChanged;
 }

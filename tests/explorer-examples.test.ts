@@ -12,6 +12,7 @@ import { renderParts } from "../src/explorer/render-content.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { FAVICON } from "../src/generated/page.js";
 import { createCommonHeaders } from "../src/http/common-headers.ts";
+import { createNodeface } from "../src/index.ts";
 import type { InfoSettings } from "../src/info/settings.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
@@ -20,13 +21,16 @@ import type { Reference } from "../src/kinds/kind.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { examplesIn } from "../src/settings/kind-interface.ts";
 import { operationsOf } from "./nodes/_interface.ts";
+import { play } from "./_sources.ts";
 import { setScene } from "./_scene.ts";
 
 const examples = suite("example values from the node");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-async function givenBy(head: Json, info: InfoSettings = {}) {
+const JSON_TYPE = { "content-type": "application/json" };
+
+function playHead(head: Json) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
     eth_chainId: "0x7a69",
@@ -40,10 +44,16 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
     id,
     result: results[String(method)],
   });
-  const fetch = (_: unknown, init?: RequestInit) => {
-    const asked = JSON.parse(String(init?.body));
-    return Promise.resolve(Response.json(Array.isArray(asked) ? asked.map(answer) : answer(asked)));
+  return (body: string) => {
+    const asked = JSON.parse(body);
+    return formatJson(Array.isArray(asked) ? asked.map(answer) : answer(asked));
   };
+}
+
+async function givenBy(head: Json, info: InfoSettings = {}) {
+  const answer = playHead(head);
+  const fetch = (_: unknown, init?: RequestInit) =>
+    Promise.resolve(new Response(answer(String(init?.body)), { headers: JSON_TYPE }));
   const { monitor } = setScene({ fetch: fetch as never, info, node: { kind: "ethereum" } });
   const { examples } = await monitor.snapshotNow();
   await monitor[Symbol.asyncDispose]();
@@ -72,6 +82,36 @@ examples(
     ]);
   },
 );
+
+examples("other example values do not make another description of the page", async () => {
+  const versions = async (hash: string, open: "reads" | "none") => {
+    const answer = playHead({ hash });
+    const played = await play((request, response) => {
+      let body = "";
+      request.on("data", (part) => body += part)
+        .on("end", () => response.writeHead(200, JSON_TYPE).end(answer(body)));
+    });
+    const app = createNodeface({
+      node: { url: played.url, kind: "ethereum", ask_methods: false },
+      forward: open === "none" ? "off" : { open: [open] },
+      log: () => {},
+    });
+    const get = async (path: string) => await app.fetch(new Request(`http://localhost/${path}`));
+    await (await get("v1/info")).text();
+    const page = await (await get("v1/spec/simple")).text();
+    const { headers } = await get("spec.json");
+    const version = headers.get("x-description-version");
+    assert.is(/ data-version="([^"]+)"/.exec(page)?.[1], version);
+    await app.close();
+    await played.close();
+    return { version, etag: headers.get("etag") };
+  };
+  const one = await versions(HASH, "reads");
+  const other = await versions(HASH.replaceAll("a1", "b2"), "reads");
+  assert.is.not(one.etag, other.etag);
+  assert.is(one.version, other.version);
+  assert.is.not((await versions(HASH, "none")).version, one.version);
+});
 
 for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)) {
   const places = Object.keys(patterns) as Reference[];
@@ -113,6 +153,7 @@ async function pageOf(
   const page = new Page(parts, {
     origins: [],
     notice: undefined,
+    version: "",
     title: undefined,
     view,
     icons,

@@ -115,6 +115,10 @@ guard(
       const html = await plain.text();
       assert.not.match(html, "<script");
       assert.match(html, "only for reading");
+      if (html.includes("$BASE_URL/")) {
+        assert.match(html, "<p>In the commands below, <code>$BASE_URL</code>");
+        assert.not.match(html, "<noscript><p>");
+      }
       assert.match(await (await page("localhost", path)).text(), "<script");
     }
   },

@@ -137,6 +137,7 @@ fresh("the service's own description is shown until a slow description is ready"
     operations: [],
     fallback: {
       json: representation,
+      version: "",
       documents: {
         "/spec.json": resource,
         "/v1/spec.json": resource,

@@ -492,6 +492,25 @@ overTime("the estimate outlasts a reorganization and a step of the wall clock", 
   }
 });
 
+overTime("after a sleep, the time left is estimated anew", async () => {
+  const { info, pass, held, state } = play1({ peers: 5, target: 100_000 });
+  const told = async (height: number) => {
+    state.height = height;
+    const { status, blocks_per_second, seconds_left } = await info();
+    assert.is(status, "syncing");
+    pass(4000);
+    return [blocks_per_second, seconds_left !== undefined];
+  };
+  let height = 1000;
+  for (let second = 0; second < 120; second += 4) await told(height += 40);
+  assert.equal(await told(height += 40), [10, true]);
+  held.date += 8 * 3_600_000;
+  held.slept += 8 * 3_600_000;
+  assert.equal(await told(height += 40), [undefined, false]);
+  for (let second = 0; second < 60; second += 4) await told(height += 40);
+  assert.equal(await told(height += 40), [10, true]);
+});
+
 overTime("a node whose height is not known is not said to be in sync", async () => {
   const { info, state } = play1({ software: "x", peers: 5, target: 1000 });
   assert.equal(await info(), { software: "x", peers: 5, status: "ok" });

@@ -11,6 +11,8 @@ import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { withScalarExtensions } from "../explorer/scalar-extensions.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
+import { digest } from "../http/content-coding.ts";
+import type { NodeExamples } from "../info/source-cache.ts";
 import type { Resource } from "../lazy.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind-document.ts";
@@ -94,9 +96,11 @@ export async function prepareDescription(
     if (by === "kind" && examples && callMethod) await addExamples(page, examples, callMethod);
     // Without a node, no setting would enable an operation.
     const notes = options.node === undefined ? new Map() : page.notes;
-    const json = await writeJson(await withScalarExtensions(document, examples ?? {}, notes));
+    const written = async (ofNode: NodeExamples) =>
+      await writeJson(await withScalarExtensions(document, ofNode, notes));
+    const version = examples && await digest((await written({})).identity);
     const description = {
-      ...await prepareDocuments(json),
+      ...await prepareDocuments(await written(examples ?? {}), version),
       page: { get: () => Promise.resolve(page) },
       origins,
       operations,

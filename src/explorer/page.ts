@@ -55,6 +55,8 @@ export interface PageOptions {
   readonly origins: readonly string[];
   /** A sentence above the description. */
   readonly notice: string | undefined;
+  /** The version of the description that is shown, as in its documents. */
+  readonly version: string;
   readonly title: string | undefined;
   /** @default the simple page for a large description, or else Scalar's */
   readonly view: View | undefined;
@@ -108,7 +110,7 @@ export class Page {
 
   #render(name: DocumentName, isPlain: boolean, info: Info, ofNode: NodeExamples): string {
     const { title: api, summary, calls, content, sources, flags, isLarge } = this.#parts;
-    const { notice, title = "", view: usual, icons } = this.#options;
+    const { notice, version, title = "", view: usual, icons } = this.#options;
     const view = isPlain ? "simple" : name || usual || (isLarge ? "simple" : "reference");
     const text = this.#describe(info);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
@@ -120,17 +122,30 @@ export class Page {
       alert + (isPlain ? PLAIN : calls),
     );
     const names = `data-title="${escape(title)}" data-api="${escape(api)}"`;
+    const attributes = `${names} data-version="${version}"${flags}`;
     const values: Filling = {
       v1: V1,
       icon,
-      content: view === "simple" ? content : navigationIn(content),
+      content: isPlain
+        ? withAddressNote(content)
+        : view === "simple"
+        ? content
+        : navigationIn(content),
       title: escape(text.title),
       description: escape(summary),
-      head: `<header id="node" ${names}${flags}>${head}</header>`,
+      head: `<header id="node" ${attributes}>${head}</header>`,
       examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
     };
     return fill(isPlain ? PLAIN_TEMPLATE : TEMPLATES[view], values, name ? "../" : "");
   }
+}
+
+/**
+ * Shows what `$BASE_URL` stands for. A browser whose scripts are forbidden by a policy ignores
+ * `<noscript>`.
+ */
+function withAddressNote(content: string): string {
+  return content.replace(/<noscript>(<p>.*?<\/p>)<\/noscript>/, "$1");
 }
 
 /** Returns the list of operations, with links to the simple page. */

@@ -11,7 +11,7 @@ import { digest, type KeptContent, withGzip } from "./content-coding.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import { completeHead, completeResponse, type HttpStatus } from "./response.ts";
 
-interface RepresentationInit {
+export interface RepresentationInit {
   type: string;
   cache: string;
   /** @default 200 */

@@ -109,7 +109,7 @@ export class KindState {
     const isHidden = this.#options.hide.includes("height");
     if (status !== "syncing" || isHidden || hasHead(evidence)) return this.#pace.clear();
     const goal = { height: reachedBy(evidence), target: targetHeightOf(evidence) };
-    this.#pace.advance(values, goal, this.cache.respondedAt ?? now);
+    this.#pace.advance(values, goal, this.cache.respondedAt ?? now, now.monotonic - now.awake);
   }
 
   /** @param statusOfUnknown the status of a node whose kind is not known */

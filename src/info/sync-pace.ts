@@ -42,13 +42,21 @@ export interface Pace {
 export class SyncPace {
   last: Pace = {};
   #samples: PaceSample[] = [];
+  /** The time for which the machine had slept when the samples began, in milliseconds. */
+  #slept = 0;
 
   clear(): void {
     this.last = {};
     this.#samples = [];
   }
 
-  advance(values: Values, { height, target }: SyncGoal, now: Instant): void {
+  /** @param slept the time for which the machine has slept, in milliseconds */
+  advance(values: Values, { height, target }: SyncGoal, now: Instant, slept: number): void {
+    // The node may have slept, too. The two clocks are read one after the other.
+    if (Math.abs(slept - this.#slept) >= 1000) {
+      this.clear();
+      this.#slept = slept;
+    }
     const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
     const headAt = Date.parse(String(values.head_at));
     const last: PaceSample = {

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KeptContent } from "../http/content-coding.ts";
-import { represent, type Representation } from "../http/representation.ts";
+import { digest, type KeptContent } from "../http/content-coding.ts";
+import { represent, type Representation, type RepresentationInit } from "../http/representation.ts";
 import { buildingJson, readNumber, WRITTEN_DEPTH_MAX } from "../json/lossless.ts";
 import { JsonScanner } from "../json/scan.ts";
 import type { Json } from "../json/values.ts";
@@ -28,6 +28,12 @@ export type DocumentPath = (typeof DOCUMENT_PATHS)[number];
 export interface Documents {
   /** The document at `/spec.json`. */
   readonly json: Representation;
+  /**
+   * Tells whether a page shows this document. Unlike the entity tag, it is the same for all example
+   * values from the node, and so after a restart and in all replicas. `/spec.json` has it in the
+   * header `x-description-version`.
+   */
+  readonly version: string;
   /** Those below `/v1/` have server URLs relative to `/v1/`. */
   readonly documents: Readonly<Record<DocumentPath, Resource<Representation>>>;
 }
@@ -50,12 +56,20 @@ export async function prepareOwn(
   return { document, own, served: await prepareDocuments(await writeJson(document)) };
 }
 
-export async function prepareDocuments(content: KeptContent): Promise<Documents> {
-  const json = await represented("json", content);
+/** @param version as in {@linkcode Documents}; by default, the digest of the content */
+export async function prepareDocuments(
+  content: KeptContent,
+  version?: string,
+): Promise<Documents> {
+  const tag = await digest(content.identity);
+  const shown = version ?? tag;
+  const headers = { "x-description-version": shown };
+  const json = await represented("json", content, { tag, headers });
   const document = () => documentOf(content);
   const versioned = async () => belowVersion(await document());
   return {
     json,
+    version: shown,
     documents: {
       "/spec.json": { get: () => json },
       "/v1/spec.json": lazy(async () => represented("json", await writeJson(await versioned()))),
@@ -71,10 +85,15 @@ function belowVersion(document: Json): Promise<Json> {
   return inSlices(mapServers(document, (servers) => mapUrls(servers, change)));
 }
 
-function represented(format: "json" | "yaml", content: KeptContent): Promise<Representation> {
+function represented(
+  format: "json" | "yaml",
+  content: KeptContent,
+  { headers, ...others }: Pick<RepresentationInit, "tag" | "headers"> = {},
+): Promise<Representation> {
   return represent(content, {
     type: `application/${format}`,
     cache: "public, no-cache",
-    headers: { "content-disposition": `inline; filename="spec.${format}"` },
+    headers: { "content-disposition": `inline; filename="spec.${format}"`, ...headers },
+    ...others,
   });
 }

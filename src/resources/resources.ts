@@ -175,9 +175,9 @@ export class Resources {
     const { current } = await this.description();
     const [parts, icons] = await Promise.all([current.page.get(), this.#icons.get()]);
     if (this.#page?.of !== current) {
-      const { origins, notice } = current;
+      const { origins, notice, version } = current;
       const { title, view } = this.#options.page;
-      const page = new Page(parts, { origins, notice, title, view, icons });
+      const page = new Page(parts, { origins, notice, version, title, view, icons });
       this.#page = { of: current, page };
     }
     return this.#page.page;

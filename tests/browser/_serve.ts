@@ -69,11 +69,11 @@ const answer = (representation: Representation, request: Request): Response | Pr
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0" };
 
 async function pageOf(document: unknown) {
-  const described = document ?? await (await createNodeface().fetch(
-    new Request("http://localhost/spec.json"),
-  )).json();
+  const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
+  const described = document ?? await own.json();
+  const version = document ? "" : own.headers.get("x-description-version")!;
   const view = "reference" as const;
-  const options = { origins: [], notice: undefined, title: undefined, view };
+  const options = { origins: [], notice: undefined, version, title: undefined, view };
   return new Page(await renderParts(described), { ...options, icons });
 }
 

@@ -131,9 +131,14 @@ async function serveTold({ info = () => NODE, history }: {
   history?: () => unknown;
 } = {}) {
   let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  let version: string | undefined;
   server = await serveNode({
     info,
     answer: ({ url }) => {
+      if (version && url.endsWith("/spec.json")) {
+        const headers = { "x-description-version": version };
+        return Promise.resolve(new Response("{}", { headers }));
+      }
       if (history && url.endsWith("/v1/history")) return Promise.resolve(Response.json(history()));
       if (!url.includes("/v1/events")) return Promise.resolve(undefined);
       const body = new ReadableStream({ start: (controller) => void (stream = controller) });
@@ -143,6 +148,9 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
+    change() {
+      version = "other";
+    },
     /**
      * After a `description` event, the next call of `tell` waits until the page has opened a new
      * stream.
@@ -186,12 +194,13 @@ live("each chart has a text, and is drawn even from a malformed history", async 
 });
 
 live("the first new description is shown at once if no form is open", async () => {
-  const { url, tell } = await serveTold();
+  const { url, tell, change } = await serveTold();
   await page.goto(url + SIMPLE);
   const told = page.getByText("The description has changed.");
   const reloaded = page.waitForEvent("load");
   await tell("description");
   await reloaded;
+  change();
   await tell("description");
   await told.waitFor();
   const shown = page.waitForEvent("load");
@@ -200,10 +209,11 @@ live("the first new description is shown at once if no form is open", async () =
 });
 
 live("in the reference, or if a form is open, a new description is only announced", async () => {
-  const { url, tell } = await serveTold();
+  const { url, tell, change } = await serveTold();
   const told = page.getByText("The description has changed.");
   for (const document of [SIMPLE, "v1/spec"]) {
     await page.goto(url + document);
+    change();
     if (document === SIMPLE) {
       await page.evaluate(() => location.hash = "#op/getInfo");
       await page.locator(".try[open]").waitFor();
@@ -212,5 +222,15 @@ live("in the reference, or if a form is open, a new description is only announce
     await told.waitFor();
   }
 });
+
+for (const document of [SIMPLE, "v1/spec"]) {
+  live(`${document} that was loaded before a change tells it once it is connected`, async () => {
+    const { url, tell, change } = await serveTold();
+    await page.goto(url + document);
+    change();
+    await tell("snapshot");
+    await page.getByText("The description has changed.").waitFor();
+  });
+}
 
 live.run();
