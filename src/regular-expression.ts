@@ -238,13 +238,17 @@ function testOf(character: string): Test {
   return (code) => code < 256 ? results[code] ??= test(code) : test(code);
 }
 
-/** A way through the steps that waits for a character. Positions are -1 if unset. */
-interface Way {
-  readonly step: number;
+/** Where a match begins, and where its first group begins and ends. Positions are -1 if unset. */
+interface Marks {
   readonly start: number;
-  /** The positions at which the first group begins and ends. */
   readonly open: number;
   readonly close: number;
+}
+
+/** A way through the steps that waits for a character. */
+interface Way {
+  readonly step: number;
+  readonly marks: Marks;
 }
 
 class Search {
@@ -259,6 +263,8 @@ class Search {
    */
   readonly #reached: Float64Array;
   #round = 0;
+  /** The position that the ways of this round have reached. */
+  #at = 0;
   #ways: Way[] = [];
 
   constructor(text: string, program: readonly Step[], hasLines: boolean) {
@@ -278,24 +284,22 @@ class Search {
   }
 
   *#findFrom(from: number): Generator<undefined, (Match & { end: number }) | undefined, void> {
-    let best: Way | undefined;
+    let best: Marks | undefined;
     let end = -1;
-    this.#startRound();
+    this.#startRound(from);
     for (let at = from; at <= this.#text.length; at++) {
-      if (!best) this.#advance(0, true, at, -1, -1, at);
-      const ways = this.#startRound();
+      if (!best) this.#advance(0, { start: at, open: -1, close: -1 });
+      const ways = this.#startRound(at + 1);
       if (best && ways.length === 0) break;
       const code = this.#text.charCodeAt(at);
-      for (const way of ways) {
-        const step = this.#program[way.step]!;
+      for (const { step: index, marks } of ways) {
+        const step = this.#program[index]!;
         if (step.type === "match") {
-          best = way;
+          best = marks;
           end = at;
           break;
         }
-        if (step.type === "character" && step.test(code)) {
-          this.#advance(way.step + 1, true, way.start, way.open, way.close, at + 1);
-        }
+        if (step.type === "character" && step.test(code)) this.#advance(index + 1, marks);
       }
       if (this.#visits > VISITS_MAX) throw new ExpressionError("faster for this text");
       if (this.#visits > this.#pauseAt) {
@@ -309,25 +313,20 @@ class Search {
     return { whole: this.#text.slice(start, end), group, end };
   }
 
-  #startRound(): Way[] {
+  #startRound(at: number): Way[] {
     const ways = this.#ways;
     this.#ways = [];
     this.#round++;
+    this.#at = at;
     return ways;
   }
 
   /**
-   * Follows a way up to its next characters. `hasMoved` is false if its iteration has consumed no
-   * character yet.
+   * Follows a way up to its next characters.
+   *
+   * @param hasMoved false if its iteration has consumed no character yet
    */
-  #advance(
-    from: number,
-    hasMoved: boolean,
-    start: number,
-    open: number,
-    close: number,
-    at: number,
-  ): void {
+  #advance(from: number, marks: Marks, hasMoved: boolean = true): void {
     for (let index = from;; index++) {
       this.#visits++;
       const state = 2 * index + Number(hasMoved);
@@ -337,36 +336,26 @@ class Search {
       switch (step.type) {
         case "character":
         case "match":
-          if (this.#reached[state ^ 1] !== this.#round) {
-            this.#ways.push({ step: index, start, open, close });
-          }
+          if (this.#reached[state ^ 1] !== this.#round) this.#ways.push({ step: index, marks });
           return;
         case "split":
-          this.#advance(
-            index + (step.isLazy ? step.by : 1),
-            hasMoved,
-            start,
-            open,
-            close,
-            at,
-          );
+          this.#advance(index + (step.isLazy ? step.by : 1), marks, hasMoved);
           if (!step.isLazy) index += step.by - 1;
           break;
         case "jump":
           index += step.by - 1;
           break;
         case "assertion":
-          if (!this.#holds(step.assertion, at)) return;
+          if (!this.#holds(step.assertion)) return;
           break;
         case "open":
-          open = at;
-          close = -1;
+          marks = { ...marks, open: this.#at, close: -1 };
           break;
         case "close":
-          close = at;
+          marks = { ...marks, close: this.#at };
           break;
         case "forget":
-          open = close = -1;
+          marks = { ...marks, open: -1, close: -1 };
           break;
         case "begin":
           hasMoved = false;
@@ -377,7 +366,8 @@ class Search {
     }
   }
 
-  #holds(assertion: string, at: number): boolean {
+  #holds(assertion: string): boolean {
+    const at = this.#at;
     const [before, after] = [this.#text.charAt(at - 1), this.#text.charAt(at)];
     if (assertion === "^") return at === 0 || (this.#hasLines && LINE_END.test(before));
     if (assertion === "$") {

@@ -8,7 +8,6 @@ import { encodeText } from "../bytes.ts";
 import { trustOf } from "../node/connection.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import * as tls from "node:tls";
 import type WebSocket from "ws";
 import {
   type Connect,
@@ -121,13 +120,11 @@ export const connect: Connect = async (url, options, events) => {
   return peer;
 };
 
-let trusted: { readonly by: string; readonly options: ReturnType<typeof trustOf> } | undefined;
-
 /** Bun's own `ws` takes `tls`. */
 function trustFor(ca: string | undefined): object {
   if (ca === undefined) return {};
-  if (trusted?.by !== ca) trusted = { by: ca, options: trustOf(tls, ca) };
-  return { ...trusted.options, tls: { ca: trusted.options.ca } };
+  const trust = trustOf(ca);
+  return { ...trust, tls: { ca: trust.ca } };
 }
 
 class WsPeer implements Peer {

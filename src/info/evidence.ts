@@ -7,7 +7,7 @@
 import { textOf } from "../json/values.ts";
 import type { NetworkRules, Reference } from "../kinds/kind.ts";
 import { milliseconds } from "../units.ts";
-import { hex, numberFrom } from "./fields.ts";
+import { numberFrom, numberInAnyNotation } from "./fields.ts";
 import type { Stillness } from "./motion.ts";
 import type { Plan } from "./query-plan.ts";
 import {
@@ -90,9 +90,7 @@ export function blocksBehind(height: unknown, targets: readonly bigint[]): bigin
 
 /** Returns the number at a place, in decimal or hexadecimal notation. */
 function numberAt(responses: Responses, reference: Reference): bigint | undefined {
-  const value = valueFrom(responses, reference);
-  const isHex = typeof value === "string" && value.startsWith("0x");
-  return wholeNumber(isHex ? hex(value) : value);
+  return wholeNumber(numberInAnyNotation(valueFrom(responses, reference)));
 }
 
 function wholeNumber(value: unknown): bigint | undefined {

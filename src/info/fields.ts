@@ -104,8 +104,8 @@ export function convert(
 }
 
 const SIMPLE = {
-  hex,
-  base16: (value: unknown) => textOf(hex(numberFrom(value)))?.replace(/^0x/, ""),
+  hex: (value: unknown) => typeof value === "string" ? fromHex(value) : toHex(value),
+  base16: (value: unknown) => toHex(numberFrom(value))?.replace(/^0x/, ""),
   time,
   number: numberFrom,
   not: (value: unknown) => !value,
@@ -131,14 +131,18 @@ export const isUnlike = (value: unknown, expression: string): boolean =>
 const matchable = (value: unknown): string | undefined =>
   typeof value === "boolean" ? String(value) : textOf(value);
 
-/** Converts a hexadecimal text to a number, and a number to hexadecimal. */
-export function hex(value: unknown): unknown {
-  if (typeof value === "bigint" || Number.isInteger(value)) {
-    const number = BigInt(value as number | bigint);
-    return number < 0n ? undefined : `0x${number.toString(16)}`;
-  }
-  if (typeof value !== "string" || !/^0x[0-9a-f]{1,64}$/i.test(value)) return undefined;
-  return exact(BigInt(value));
+/** Reads a number in decimal or hexadecimal (`0x`) notation. */
+export const numberInAnyNotation = (value: unknown): number | bigint | undefined =>
+  typeof value === "string" && value.startsWith("0x") ? fromHex(value) : numberFrom(value);
+
+function fromHex(text: string): number | bigint | undefined {
+  return /^0x[0-9a-f]{1,64}$/i.test(text) ? exact(BigInt(text)) : undefined;
+}
+
+function toHex(value: unknown): string | undefined {
+  if (typeof value !== "bigint" && !Number.isInteger(value)) return undefined;
+  const number = BigInt(value as number | bigint);
+  return number < 0n ? undefined : `0x${number.toString(16)}`;
 }
 
 function count(value: unknown, pointer: string): number | undefined {
@@ -168,9 +172,7 @@ function time(value: unknown): string | undefined {
     const [text, date, clock, fraction = "", zone] = DATE_TIME.exec(value) ?? [];
     if (text) return format(Date.parse(`${date}T${clock}${fraction}${zone!.toUpperCase()}`));
   }
-  const number = typeof value === "string" && value.startsWith("0x")
-    ? hex(value)
-    : numberFrom(value);
+  const number = numberInAnyNotation(value);
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 

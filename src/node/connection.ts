@@ -19,12 +19,13 @@ import {
   writeHead,
 } from "./http1.ts";
 
+const NO_SOCKETS = "this runtime has no sockets";
+
 export type OpenSocket = (url: URL) => Socket;
 
 export function openerOf(ca: string | undefined): OpenSocket {
-  const reason = "this runtime has no sockets";
-  const [net, tls] = [builtin("node:net", reason), builtin("node:tls", reason)];
-  const trust = ca === undefined ? {} : trustOf(tls, ca);
+  const [net, tls] = [builtin("node:net", NO_SOCKETS), builtin("node:tls", NO_SOCKETS)];
+  const trust = ca === undefined ? {} : trustOf(ca);
   return ({ protocol, hostname, port }) => {
     // A URL keeps the brackets of an IPv6 address.
     const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
@@ -34,16 +35,24 @@ export function openerOf(ca: string | undefined): OpenSocket {
   };
 }
 
-type Tls = typeof import("node:tls");
+interface TrustOptions {
+  readonly ca: string[];
+  readonly secureContext: ReturnType<typeof import("node:tls").createSecureContext>;
+}
+
+let trusted: { readonly by: string; readonly options: TrustOptions } | undefined;
 
 /**
- * Trusts a certificate authority besides those of the runtime. The certificates are parsed once,
- * which takes 40 ms (Node 20).
+ * Trusts a certificate authority besides those of the runtime. Parsing the certificates takes 40 ms
+ * (Node 20), so the result is kept for further connections.
  */
-export function trustOf(
-  tls: Pick<Tls, "rootCertificates" | "createSecureContext">,
-  ca: string,
-): { ca: string[]; secureContext: ReturnType<Tls["createSecureContext"]> } {
+export function trustOf(ca: string): TrustOptions {
+  if (trusted?.by !== ca) trusted = { by: ca, options: makeTrust(ca) };
+  return trusted.options;
+}
+
+function makeTrust(ca: string): TrustOptions {
+  const tls = builtin("node:tls", NO_SOCKETS);
   // Node 22.15 and later tell those of the system and of `NODE_EXTRA_CA_CERTS`, too.
   const { getCACertificates } = tls as { getCACertificates?: (type: "default") => string[] };
   const all = [...getCACertificates?.("default") ?? tls.rootCertificates, ca];
