@@ -6,14 +6,13 @@
  */
 import { CallRoutes } from "./call-routes.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import { isAllowedCaller, isProgram } from "./gateway/browsers.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
+import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers.ts";
 import type { Representation } from "./http/representation.ts";
 import {
   HostGuard,
-  isReadByOtherOrigin,
   isWebSocket,
   parseTarget,
   Prefix,

@@ -6,7 +6,7 @@
  */
 import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
-import { isProgram, NAME_OF_BROWSER } from "./browsers.ts";
+import { isProgram, NAME_OF_BROWSER } from "../http/browsers.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
 import { invalidCall } from "./refusal.ts";
 

@@ -7,7 +7,7 @@
  */
 import { CODES } from "../node/json-rpc.ts";
 import { decodeBase64 } from "../untrusted-text.ts";
-import { isAllowedCaller, isProgram, looksLikeBrowser } from "./browsers.ts";
+import { isAllowedCaller, isProgram, looksLikeBrowser } from "../http/browsers.ts";
 import type { Client, Identity } from "./clients.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
 import { invalidCall, LATER, Refusal } from "./refusal.ts";

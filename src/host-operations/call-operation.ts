@@ -4,7 +4,7 @@
  * @module
  */
 import { normalizePath, PathTemplate } from "../http/path-template.ts";
-import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/request.ts";
+import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/browsers.ts";
 import { type Cors, createCommonHeaders } from "../http/common-headers.ts";
 import { problem } from "../http/problem.ts";
 import { FastResponse } from "../http/response.ts";

@@ -99,29 +99,6 @@ export function isWebSocket({ headers }: Pick<Request, "headers">): boolean {
   return /\bwebsocket\b/i.test(headers.get("upgrade") ?? "");
 }
 
-export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
-  // Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, section
-  // 2.3).
-  const site = headers.get("sec-fetch-site");
-  if (site !== null) return site !== "same-origin" && site !== "none";
-  const origin = headers.get("origin");
-  if (origin === null) return false;
-  // Pages with an opaque origin send `null`.
-  if (!URL.canParse(origin)) return true;
-  const { protocol, host } = new URL(origin);
-  const own = headers.get("host");
-  const address = own === null ? url : `${protocol}//${own}`;
-  return !URL.canParse(address) || new URL(address).host !== host;
-}
-
-/**
- * Tells whether a page of another origin could read the response, if the host's own CORS middleware
- * allowed it. A link of a page, which browsers follow without `Origin`, shows it no response.
- */
-export function isReadByOtherOrigin(request: Pick<Request, "headers" | "url">): boolean {
-  return request.headers.has("origin") && isFromOtherOrigin(request);
-}
-
 /**
  * The host names to serve in addition to loopback names and IP literals, without a dot at the end;
  * `"*"` for any. See [Configuration](../docs/configuration.md).

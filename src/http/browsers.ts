@@ -18,11 +18,14 @@ const BROWSER_HEADERS: readonly string[] =
   `origin referer cookie sec-fetch-site sec-fetch-dest sec-fetch-user sec-fetch-storage-access
    sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-gpc sec-purpose`.split(/\s+/);
 
+type PageRequest = Pick<Request, "url" | "headers">;
+
 export function isAllowedCaller(
-  { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
+  request: PageRequest & Pick<Request, "method">,
   origins: readonly string[] | "*",
-  isBrowser: boolean = looksLikeBrowser(headers),
+  isBrowser: boolean = looksLikeBrowser(request.headers),
 ): boolean {
+  const { method, headers } = request;
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (origin === "null") return false;
   const destination = headers.get("sec-fetch-dest");
@@ -35,10 +38,26 @@ export function isAllowedCaller(
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
   // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send
   // `X-Nodeface`.
-  if (site !== null) return site === "same-origin" || site === "none";
+  if (site !== null) return isOwnSite(site);
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");
-  return from === null ? !isBrowser : isOnHost(from, headers.get("host") ?? authorityOf(url) ?? "");
+  return from === null ? !isBrowser : isOwnPage(from, request);
+}
+
+/** Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, 2.3). */
+export function isFromOtherOrigin(request: PageRequest): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null) return !isOwnSite(site);
+  const origin = request.headers.get("origin");
+  return origin !== null && !isOwnPage(origin, request);
+}
+
+/**
+ * Tells whether a page of another origin could read the response, if the host's own CORS middleware
+ * allowed it. A link of a page, which browsers follow without `Origin`, shows it no response.
+ */
+export function isReadByOtherOrigin(request: PageRequest): boolean {
+  return request.headers.has("origin") && isFromOtherOrigin(request);
 }
 
 /**
@@ -82,14 +101,17 @@ const NAME_OF_PROGRAM = new RegExp(
     String.raw`|\(compatible; (?:Win32; WinHttp\.WinHttpRequest\.|Google-Apps-Script;)`,
 );
 
+const isOwnSite = (site: string): boolean => site === "same-origin" || site === "none";
+
 /**
- * Tells whether a page comes from `host`. Some proxies add the default port to `Host`, which
+ * Tells whether a page belongs to this service. Some proxies add the default port to `Host`, which
  * browsers leave out of `Origin`. The pages of files and apps have other schemes.
  */
-function isOnHost(url: string, host: string): boolean {
-  const [scheme] = /^https?:/i.exec(url) ?? [];
-  return scheme !== undefined && authorityOf(url) !== undefined &&
-    authorityOf(url) === authorityOf(`${scheme}//${host}`);
+function isOwnPage(page: string, { url, headers }: PageRequest): boolean {
+  const [scheme] = /^https?:/i.exec(page) ?? [];
+  const host = headers.get("host") ?? authorityOf(url) ?? "";
+  const own = scheme && authorityOf(`${scheme}//${host}`);
+  return own !== undefined && authorityOf(page) === own;
 }
 
 function authorityOf(url: string): string | undefined {
