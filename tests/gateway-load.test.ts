@@ -4,11 +4,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { App } from "../src/app.ts";
 import { Lease } from "../src/gateway/lease.ts";
-import { Leases } from "../src/gateway/leases.ts";
+import { Capacity } from "../src/gateway/capacity.ts";
 import { LightSignal } from "../src/with-timeout.ts";
 import { FULL, Refusal } from "../src/gateway/refusal.ts";
 import { type HeldBytes, ResponseInParts } from "../src/http/response.ts";
-import { type Sharer, Slots } from "../src/gateway/slots.ts";
+import { type CallingClient, Slots } from "../src/gateway/slots.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { nextTurn } from "../src/slices.ts";
 import type { HttpClient } from "../src/node/http1.ts";
@@ -99,14 +99,14 @@ load("shares take turns, and one that floods waits for itself", async () => {
   const places = new Slots(4);
   const signal = new LightSignal();
   const order: string[] = [];
-  const take = async (name: string, share: Sharer) => {
+  const take = async (name: string, share: CallingClient) => {
     const slot = await places.acquire(share, false, signal);
     order.push(name);
     return slot;
   };
   const [flood, quiet, third] = [{ name: "flood" }, { name: "quiet" }, { name: "third" }];
   const first = await Promise.all([1, 2, 3, 4].map(() => take("flood", flood)));
-  const pass = async (name: string, share: Sharer) => (await take(name, share)).dispose();
+  const pass = async (name: string, share: CallingClient) => (await take(name, share)).dispose();
   const calls = [
     ...Array.from({ length: 100 }, () => pass("flood", flood)),
     pass("quiet", quiet),
@@ -127,7 +127,7 @@ load(
   async () => {
     const places = new Slots(8);
     const { signal } = new AbortController();
-    const take = (share: Sharer, calls = 1) => places.acquire(share, false, signal, calls);
+    const take = (share: CallingClient, calls = 1) => places.acquire(share, false, signal, calls);
     (await take(APP)).dispose();
     const small = await take(OTHERS, 3);
     const large = await take(OTHERS, 100);
@@ -148,11 +148,11 @@ load("shares that make calls each begin two of them in a turn of the event loop"
   const places = new Slots(100);
   const { signal } = new AbortController();
   const order: string[] = [];
-  const pass = async (share: Sharer) => {
+  const pass = async (share: CallingClient) => {
     (await places.acquire(share, false, signal)).dispose();
     order.push(share.name);
   };
-  const all = [APP, ...Array<Sharer>(5).fill(OTHERS), APP].map(pass);
+  const all = [APP, ...Array<CallingClient>(5).fill(OTHERS), APP].map(pass);
   await Promise.resolve();
   assert.is(places.queuedCalls, 3);
   await nextTurn();
@@ -782,14 +782,17 @@ const leasing = (timeout = 10_000) => {
       cancel() {},
     };
   };
-  const leases = new Leases(contextFor(node.url, { client }), { timeout, limit: 32 * MIB });
-  leases.slots.count = 1000;
+  const capacity = new Capacity(contextFor(node.url, { client }), { timeout, limit: 32 * MIB });
+  capacity.slots.count = 1000;
   const send = async (
     length: number,
     hasToken = false,
     isRead = true,
   ) => {
-    const lease = new Lease(leases, new AbortController().signal, hasToken ? APP : undefined);
+    const lease = new Lease(capacity, {
+      gone: new AbortController().signal,
+      client: hasToken ? APP : undefined,
+    });
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
@@ -809,7 +812,7 @@ const leasing = (timeout = 10_000) => {
       lease.dispose();
     }
   };
-  return { leases, sent, send, unread, hold };
+  return { capacity, sent, send, unread, hold };
 };
 
 load(
@@ -846,9 +849,9 @@ const failureOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(() => "none", ({ message }: Error) => message);
 
 load("a call leaves nothing at its connection, which may last for thousands of calls", async () => {
-  const { leases } = leasing();
+  const { capacity } = leasing();
   const connection = new LightSignal();
-  const lease = new Lease(leases, connection, undefined);
+  const lease = new Lease(capacity, { gone: connection });
   await lease.begin(false);
   assert.ok(connection.isHeard);
   lease.dispose();
@@ -857,9 +860,9 @@ load("a call leaves nothing at its connection, which may last for thousands of c
 });
 
 load("the memory for reading a response counts while the response is read", async () => {
-  const { leases, send } = leasing();
+  const { capacity, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
-  const lease = new Lease(leases, new AbortController().signal, undefined);
+  const lease = new Lease(capacity, { gone: new AbortController().signal });
   const reader = await lease.begin(false);
   reader.reserve(32 * MIB);
   assert.is((await send(32 * MIB) as Refusal).status, 503);
@@ -871,7 +874,7 @@ load("the memory for reading a response counts while the response is read", asyn
 load(
   "after the time limit of a call, its client may read on until others need memory",
   async () => {
-    const { leases: { budget }, send, unread } = leasing(20);
+    const { capacity: { budget }, send, unread } = leasing(20);
     for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);
     await until(() => budget.overdue.size === 2);
     assert.is(budget.taken, 64 * MIB);
@@ -886,9 +889,9 @@ load(
 );
 
 load("the body of an abandoned call counts until the node has finished", async () => {
-  const { leases, hold } = leasing();
+  const { capacity, hold } = leasing();
   const left = new LightSignal();
-  const lease = new Lease(leases, left, undefined);
+  const lease = new Lease(capacity, { gone: left });
   assert.ok(lease.requestBytes.set(20 * MIB));
   const running = await lease.begin(false);
   const release = hold();
@@ -900,25 +903,25 @@ load("the body of an abandoned call counts until the node has finished", async (
   const unread = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
   unread.release();
   lease.dispose();
-  assert.ok(leases.budget.taken >= 20 * MIB);
+  assert.ok(capacity.budget.taken >= 20 * MIB);
   release();
-  await until(() => leases.budget.taken === 0);
+  await until(() => capacity.budget.taken === 0);
 });
 
 load("a response whose client disconnects, or loses its right, is dropped", async () => {
-  const { leases } = leasing();
+  const { capacity } = leasing();
   for (const which of ["gone", "token"]) {
     const ends = { gone: new LightSignal(), token: new LightSignal() };
-    const lease = new Lease(leases, ends.gone, APP, undefined, ends.token);
+    const lease = new Lease(capacity, { ...ends, client: APP });
     assert.ok(lease.requestBytes.set(MIB));
     const running = await lease.begin(false);
     running.reserve(MIB);
     const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
     const response = new ResponseInParts(held, {});
     lease.dispose();
-    assert.is(leases.budget.taken, MIB);
+    assert.is(capacity.budget.taken, MIB);
     ends[which as "gone" | "token"].abort(new Error("over"));
-    assert.is(leases.budget.taken, 0);
+    assert.is(capacity.budget.taken, 0);
     assert.is(await failureOf(response.arrayBuffer()), "over");
   }
 });

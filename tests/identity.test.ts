@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Lease } from "../src/gateway/lease.ts";
-import { Leases } from "../src/gateway/leases.ts";
+import { Capacity } from "../src/gateway/capacity.ts";
 import { refusalOf } from "../src/gateway/refusal.ts";
 import { createNodeface } from "../src/index.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
@@ -270,11 +270,11 @@ identity("a write that could not be sent is not said to be carried out perhaps",
       return losses++;
     },
   };
-  const leases = new Leases(losing, { timeout: 10_000, limit: 1000 }, () => {
+  const capacity = new Capacity(losing, { timeout: 10_000, limit: 1000 }, () => {
     verified++;
     return Promise.resolve(undefined);
   });
-  const lease = new Lease(leases, new AbortController().signal, undefined);
+  const lease = new Lease(capacity, { gone: new AbortController().signal });
   const operation = { access: "write" } as NodeOperation;
   const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
   const running = await lease.begin(false);

@@ -30,30 +30,28 @@ export class KnownKind {
   readonly kind: Kind;
   /** True if some operations exist only in certain software or in newer versions. */
   readonly isConditional: Resource<boolean>;
+  readonly isBuiltIn: boolean;
   readonly #node: Node;
-  readonly #isOwn: boolean;
 
   constructor(node: Node, name: string, kind: Kind) {
     this.name = name;
     this.kind = kind;
     this.#node = node;
-    this.#isOwn = kind !== KINDS[name];
+    this.isBuiltIn = kind === KINDS[name];
     this.isConditional = lazy(async () =>
       /"x-(?:software|since)":/.test(formatJson(await this.loadInterface()))
     );
   }
 
-  get isBuiltIn(): boolean {
-    return !this.#isOwn;
-  }
-
   get hasInterface(): boolean {
     const { openrpc, openapi } = this.kind;
-    return this.#isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, this.name);
+    return this.isBuiltIn
+      ? Object.hasOwn(INTERFACES, this.name)
+      : (openrpc ?? openapi) !== undefined;
   }
 
   async loadInterface(): Promise<KindInterface> {
-    return this.#isOwn ? this.kind : await loadInterface(this.name);
+    return this.isBuiltIn ? await loadInterface(this.name) : this.kind;
   }
 
   /**
@@ -99,7 +97,7 @@ export class KnownKind {
    * built-in: the author of another kind may mark any method as `read`.
    */
   async questionsFor(offer: Offer, signal: AbortSignal): Promise<Questions | undefined> {
-    if (this.#isOwn || this.#node.url === undefined) return undefined;
+    if (!this.isBuiltIn || this.#node.url === undefined) return undefined;
     const { openrpc } = await this.loadInterface();
     if (!openrpc) return undefined;
     const { methods } = offered({ openrpc }, offer).openrpc!;

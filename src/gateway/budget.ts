@@ -13,10 +13,10 @@ const BYTES_MAX = 128 * 1024 * 1024;
 export const SMALL = 16_384;
 
 /** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
-const FRACTIONS: Readonly<Record<"body" | "response" | "token" | "write", number>> = {
+const FRACTIONS: Readonly<Record<"body" | "response" | "named client" | "write", number>> = {
   body: 0.25,
   response: 0.625,
-  token: 1,
+  "named client": 1,
   write: Infinity,
 };
 const FRACTION_OF_SMALL = 0.75;

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { namesContent } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import type { Resource } from "../lazy.ts";
 import { Budget, ReservedBytes } from "./budget.ts";
-import type { Call, CallForm, Follower, UnreadCall } from "./call.ts";
+import type { CallForm, Follower, UnreadCall } from "./call.ts";
+import { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Quota } from "./quota.ts";
 import { NOT_FORWARDED, Refusal } from "./refusal.ts";
@@ -32,10 +32,10 @@ export class CallHandler {
     start: string = form.start,
   ): Promise<Response> {
     const { request } = routed;
-    const content = { isRead: false };
+    const content = new CallContent(request);
     const response = await this.#respond(routed, form, table, start, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
-    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+    if (content.isUnread) response.headers.set("connection", "close");
     // Clients of nodes know no problem details, and some read only `application/json`.
     useJsonType(response, request.headers.get("accept") ?? "");
     return response;
@@ -46,7 +46,7 @@ export class CallHandler {
     form: CallForm,
     table: CallTable | undefined,
     start: string,
-    content: Call["content"],
+    content: CallContent,
   ): Promise<Response> {
     const gateway = this.#gateway;
     if (!gateway) return await this.#refuse(form, NOT_FORWARDED.off, { request, content });

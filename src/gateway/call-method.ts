@@ -5,8 +5,8 @@
  */
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
-import { notAllowed, notFound, problemWith } from "../http/problem.ts";
-import { type HttpStatus, makeResponse } from "../http/response.ts";
+import { notAllowed, notFound, problem } from "../http/problem.ts";
+import { finishedResponse, type HttpStatus } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
@@ -14,7 +14,6 @@ import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallForm, Followed } from "./call.ts";
-import { readContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -78,7 +77,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const response = outcome.error
     ? refuseAsNode(await readRpcError(outcome.json!))
     : followed
-    ? makeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
+    ? finishedResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
     : await sendTexts([outcome.result], call);
   recording.end(response.status);
   return response;
@@ -87,7 +86,10 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
 /** Returns the parameters as the JSON text of an array or an object. */
 async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
   const isInQuery = call.request.method !== "POST";
-  const { bytes } = await readContent(call, isInQuery ? [] : ["application/json"]);
+  const { bytes } = await call.content.read(
+    call.lease.requestBytes,
+    isInQuery ? [] : ["application/json"],
+  );
   if (isInQuery) return paramsOfQuery(operation, call.query);
   refuseTokenIn(call.query);
   if (!bytes) return "{}";
@@ -103,7 +105,7 @@ function refuseAsNode(error: RpcError): Response {
   const { code, messageJson: message, data } = error;
   const status = statusOfNodeError(error);
   const members = { code: code?.toString(), message, data };
-  return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
+  return problem(status, "The node refused the call", status === 503 ? LATER : {}, members);
 }
 
 function statusOfNodeError(error: RpcError): HttpStatus {

@@ -6,7 +6,7 @@
 import type { Bytes } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound } from "../http/problem.ts";
-import { makeResponse } from "../http/response.ts";
+import { finishedResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
@@ -14,7 +14,7 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodePercent } from "../untrusted-text.ts";
 import type { Call, CallForm } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
-import { type Content, JSON_MAX, LEAST_BYTES, PERIOD_MS, readContent } from "./content.ts";
+import { type Content, JSON_MAX, LEAST_BYTES, PERIOD_MS } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
@@ -81,7 +81,7 @@ async function prepare(
   if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const limit = operation.isChecked ? JSON_MAX : gateway.limit;
-  const content = await readContent(call, typesOf(operation), limit);
+  const content = await call.content.read(call.lease.requestBytes, typesOf(operation), limit);
   const query = await queryOf(call, match, content);
   const destination = destinationOf(gateway.node, path, query);
   if (!destination) return undefined;
@@ -213,11 +213,11 @@ function passOn(
   };
   if (!isEmpty && !upstream.isWhole) {
     lease.keepRunning();
-    return makeResponse(status, headers, streamOf(upstream, gateway, running, end), common);
+    return finishedResponse(status, headers, streamOf(upstream, gateway, running, end), common);
   }
   end();
   const body = isEmpty ? null : lease.handOver(upstream.parts);
-  return makeResponse(status, headers, body, common);
+  return finishedResponse(status, headers, body, common);
 }
 
 /** Returns the length of the content, if the client is told it. */

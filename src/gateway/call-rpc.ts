@@ -5,7 +5,7 @@
  */
 import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
-import { bareResponse, makeResponse } from "../http/response.ts";
+import { finishedResponse, unfinishedResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
@@ -53,7 +53,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
   const { texts, status, headers } = await new Calls(gateway, call).respond(body);
-  if (texts.length === 0) return makeResponse(status, headers, null, common);
+  if (texts.length === 0) return finishedResponse(status, headers, null, common);
   return await sendTexts(texts, call, status, headers);
 }
 
@@ -311,7 +311,11 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
 }
 
 function responseTo({ texts, status, headers }: WrittenReplies): Response {
-  if (texts.length === 0) return bareResponse(status, headers);
+  if (texts.length === 0) return unfinishedResponse(status, headers);
   const bytes = encodeText(texts.join(""));
-  return bareResponse(status, { ...headers, "content-length": String(bytes.byteLength) }, bytes);
+  return unfinishedResponse(
+    status,
+    { ...headers, "content-length": String(bytes.byteLength) },
+    bytes,
+  );
 }

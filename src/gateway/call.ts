@@ -8,6 +8,7 @@ import type { CommonHeaders } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Resource } from "../lazy.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
+import type { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
@@ -23,7 +24,7 @@ export interface Call {
   readonly path: string;
   readonly query: string;
   /** If the content was not read to its end, the response closes the connection. */
-  readonly content: { isRead: boolean };
+  readonly content: CallContent;
   readonly common: CommonHeaders;
   readonly table: CallTable;
   readonly caller: Caller;

@@ -4,11 +4,10 @@
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
-import { namesContent, type ReadChunks } from "../http/request.ts";
+import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { ReservedBytes } from "./budget.ts";
-import type { UnreadCall } from "./call.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
 /** Takes the parts of a content that is too large. */
@@ -48,47 +47,63 @@ export function refuseEncoded({ headers }: Pick<Request, "headers">): void {
   if (headers.has("content-encoding")) throw ENCODED;
 }
 
-/**
- * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
- * allows content of any type and coding
- * @param sizeMax the maximum length of content of an allowed type, in bytes
- * @param excess takes the content if it is too large
- * @throws {Refusal} if the content is not allowed, or does not arrive
- */
-export async function readContent(
-  { request, content, lease }: UnreadCall,
-  types: readonly string[] | "any",
-  sizeMax: number = JSON_MAX,
-  excess?: Excess,
-): Promise<Content> {
-  const { headers } = request;
-  const isAny = types === "any";
-  // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
-  const transferred = headers.get("transfer-encoding") ?? "chunked";
-  if (transferred.toLowerCase() !== "chunked") throw ENCODED;
-  if (!isAny) refuseEncoded(request);
-  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  const isTaken = isAny || types.includes(type);
-  if (!isTaken && namesContent(request)) throw wrongType(types);
-  const { readChunks = readerOf(request) } = request;
-  if (!readChunks) {
-    if (namesContent(request)) throw LOST;
-    content.isRead = true;
+/** The content of a call. */
+export class CallContent {
+  readonly #request: ServedRequest;
+  #isRead = false;
+  constructor(request: ServedRequest) {
+    this.#request = request;
+  }
+
+  /** True if bytes of it may still be on the connection. */
+  get isUnread(): boolean {
+    return !this.#isRead && namesContent(this.#request);
+  }
+
+  /**
+   * @param reserved counts the bytes that have arrived
+   * @param types the allowed content types, in lower case, where `""` allows a missing header;
+   * `any` allows content of any type and coding
+   * @param sizeMax the maximum length of content of an allowed type, in bytes
+   * @param excess takes the content if it is too large
+   * @throws {Refusal} if the content is not allowed, or does not arrive
+   */
+  async read(
+    reserved: ReservedBytes,
+    types: readonly string[] | "any",
+    sizeMax: number = JSON_MAX,
+    excess?: Excess,
+  ): Promise<Content> {
+    const request = this.#request;
+    const { headers } = request;
+    const isAny = types === "any";
+    // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
+    const transferred = headers.get("transfer-encoding") ?? "chunked";
+    if (transferred.toLowerCase() !== "chunked") throw ENCODED;
+    if (!isAny) refuseEncoded(request);
+    const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+    const isTaken = isAny || types.includes(type);
+    if (!isTaken && namesContent(request)) throw wrongType(types);
+    const { readChunks = readerOf(request) } = request;
+    if (!readChunks) {
+      if (namesContent(request)) throw LOST;
+      this.#isRead = true;
+      return NO_CONTENT;
+    }
+    // Empty content is accepted whatever its type. If `content-length` is missing, the content must
+    // be read to find out whether it is empty.
+    const most = isTaken ? sizeMax : 0;
+    const taker = isTaken ? excess : undefined;
+    const declared = Number(headers.get("content-length") ?? 0);
+    if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
+    const bytes = await readBody(readChunks, reserved, most, taker, declared);
+    if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
+    this.#isRead = true;
+    if (bytes.byteLength > 0) return { bytes, type };
+    // Bun 1.4 drops the content of GET and HEAD.
+    if (declared > 0) throw LOST;
     return NO_CONTENT;
   }
-  // Empty content is accepted whatever its type. If `content-length` is missing, the content must
-  // be read to find out whether it is empty.
-  const most = isTaken ? sizeMax : 0;
-  const taker = isTaken ? excess : undefined;
-  const declared = Number(headers.get("content-length") ?? 0);
-  if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
-  const bytes = await readBody(readChunks, lease.requestBytes, most, taker, declared);
-  if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
-  content.isRead = true;
-  if (bytes.byteLength > 0) return { bytes, type };
-  // Bun 1.4 drops the content of GET and HEAD.
-  if (declared > 0) throw LOST;
-  return NO_CONTENT;
 }
 
 const tooLarge = (most: number): Refusal =>

@@ -13,7 +13,7 @@ import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { Lease } from "./lease.ts";
-import { Leases } from "./leases.ts";
+import { Capacity } from "./capacity.ts";
 import { PathTable } from "./match.ts";
 import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
@@ -75,7 +75,7 @@ export class Gateway {
   readonly ownCredentials: OwnCredentials;
   readonly node: Node;
   readonly #options: GatewayOptions;
-  readonly #leases: Leases;
+  readonly #capacity: Capacity;
   readonly clients: Clients;
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
@@ -103,22 +103,22 @@ export class Gateway {
       options.log(error, { code: "error", level: "error", error });
     });
     const verify = node.isExpected ? () => this.refusalOfNode() : undefined;
-    this.#leases = new Leases(node, forward, verify);
+    this.#capacity = new Capacity(node, forward, verify);
     // Another kind of node may handle more calls.
     node.onKind.add(() => this.#table = undefined);
   }
 
   get queuedCalls(): number {
-    return this.#leases.slots.queuedCalls;
+    return this.#capacity.slots.queuedCalls;
   }
 
   close(): void {
-    this.#leases.close();
+    this.#capacity.close();
   }
 
   /** Resolves when all calls have ended. */
   idle(): Promise<void> {
-    return this.#leases.idle();
+    return this.#capacity.idle();
   }
 
   /** Resolves to a refusal if the node is not the one that `node.expect` describes. */
@@ -144,7 +144,7 @@ export class Gateway {
 
   #adapt(kind: Kind | undefined): void {
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
-    this.#leases.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
+    this.#capacity.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
       FORWARD_DEFAULTS.concurrency;
   }
 
@@ -171,14 +171,13 @@ export class Gateway {
 
   /** The caller of this function must dispose the lease. */
   lease(request: LeasedRequest, { client }: Caller): Lease {
-    // Reading `signal` would add a listener to each request.
-    return new Lease(
-      this.#leases,
-      request.gone ?? request.signal!,
-      client?.settings,
-      this.quotaOf({ client }),
-      client?.token,
-    );
+    return new Lease(this.#capacity, {
+      // Reading `signal` would add a listener to each request.
+      gone: request.gone ?? request.signal!,
+      client: client?.settings,
+      quota: this.quotaOf({ client }),
+      token: client?.token,
+    });
   }
 
   quotaOf({ client }: Pick<Caller, "client">): Quota | undefined {
@@ -187,7 +186,7 @@ export class Gateway {
 
   /** The bytes that wait for a client that stays connected. */
   reserveFor({ client }: Caller): ReservedBytes {
-    return new ReservedBytes(this.#leases.budget, client ? "token" : "response");
+    return new ReservedBytes(this.#capacity.budget, client ? "named client" : "response");
   }
 
   /**
@@ -254,7 +253,7 @@ export class Recording {
   end(status: number, ended: number = performance.now()): void {
     this.#gateway.report({
       operation: this.#operation.name,
-      client: this.#lease.sharer.name,
+      client: this.#lease.client.name,
       status,
       milliseconds: ended - this.#started,
       bytes: this.bytes,

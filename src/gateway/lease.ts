@@ -18,47 +18,47 @@ import type { HeldBytes } from "../http/response.ts";
 import type { Signal } from "../with-timeout.ts";
 import { ReservedBytes, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
-import type { Leases } from "./leases.ts";
+import type { Capacity } from "./capacity.ts";
 import type { Quota } from "./quota.ts";
 import { RunningCalls } from "./running-calls.ts";
-import { ANONYMOUS, type Sharer } from "./slots.ts";
+import { ANONYMOUS, type CallingClient } from "./slots.ts";
 
 /** Nodes let a call wait for a minute. */
 const LONG_POLL_MS = 65_000;
 
-/** A batch has only one lease. The code that creates a lease must call `dispose`. */
-export class Lease {
+/** Whom a lease is for. */
+interface LeaseHolder {
   /** Aborted when the client disconnects. */
   readonly gone: Signal;
-  readonly sharer: Sharer;
+  /** @default all callers without a token */
+  readonly client?: CallingClient | undefined;
+  readonly quota?: Quota | undefined;
+  /** Aborted when the token that the call came with is not valid any more. */
+  readonly token?: Signal | undefined;
+}
+
+/** A batch has only one lease. The code that creates a lease must call `dispose`. */
+export class Lease implements LeaseHolder {
+  readonly gone: Signal;
+  readonly client: CallingClient;
   readonly quota: Quota | undefined;
-  /** The token that the call came with. */
   readonly token: Signal | undefined;
   /** The bytes of the request so far. */
   readonly requestBytes: ReservedBytes;
   /** True once the calls have been counted, so that they are not charged as refused ones, too. */
   isCounted = false;
-  readonly #leases: Leases;
+  readonly #capacity: Capacity;
   /** The calls that `dispose` ends. */
   #running: RunningCalls | undefined;
-  /**
-   * @param client `undefined` for callers without a token
-   * @param token aborted when the client's token is not valid any more
-   */
-  constructor(
-    leases: Leases,
-    gone: Signal,
-    client: Sharer | undefined,
-    quota?: Quota,
-    token?: Signal,
-  ) {
+  constructor(capacity: Capacity, { gone, client = ANONYMOUS, quota, token }: LeaseHolder) {
     this.gone = gone;
-    this.token = token;
-    this.sharer = client ?? ANONYMOUS;
+    this.client = client;
     this.quota = quota;
-    this.#leases = leases;
-    this.requestBytes = new ReservedBytes(leases.budget, client ? "token" : "body");
-    leases.add(this);
+    this.token = token;
+    this.#capacity = capacity;
+    const purpose = client === ANONYMOUS ? "body" : "named client";
+    this.requestBytes = new ReservedBytes(capacity.budget, purpose);
+    capacity.add(this);
   }
 
   /**
@@ -74,14 +74,14 @@ export class Lease {
   ): Promise<RunningCalls> {
     this.quota?.count(calls);
     this.isCounted = true;
-    const { limits, slots, longPollSlots } = this.#leases;
+    const { limits, slots, longPollSlots } = this.#capacity;
     const deadline = isLongPoll
       ? new Deadline(this, LONG_POLL_MS, "with client")
       : new Deadline(this, limits.timeout, isHeavy ? "late" : "in time");
     const among = isLongPoll ? longPollSlots : slots;
     try {
-      const slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
-      return this.#running = new RunningCalls(this.#leases, this, deadline, slot);
+      const slot = await among.acquire(this.client, isHeavy, deadline.clientSignal, calls);
+      return this.#running = new RunningCalls(this.#capacity, this, deadline, slot);
     } catch (error) {
       deadline.dispose();
       throw error;
@@ -107,6 +107,6 @@ export class Lease {
   dispose(): void {
     if (this.#running) return void this.#running.end();
     this.requestBytes.dispose();
-    this.#leases.remove(this);
+    this.#capacity.remove(this);
   }
 }

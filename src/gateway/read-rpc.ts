@@ -11,7 +11,7 @@ import { CALLS_MAX, CODES, isBatchText } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { CALL_DEPTH_MAX, type UnreadCall } from "./call.ts";
-import { type Excess, EXCESS_MAX, JSON_MAX, readContent, refuseEncoded } from "./content.ts";
+import { type Excess, EXCESS_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
 import { readPlainBatch } from "./plain-batch.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -66,7 +66,7 @@ export async function readCalls(call: UnreadCall): Promise<RpcBody> {
   let bytes: Bytes | undefined;
   try {
     refuseEncoded(call.request);
-    ({ bytes } = await readContent(call, "any", JSON_MAX, ends));
+    ({ bytes } = await call.content.read(call.lease.requestBytes, "any", JSON_MAX, ends));
   } catch (error) {
     const { id } = ends;
     if (id === undefined || !(error instanceof Refusal)) throw error;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { problemWith } from "../http/problem.ts";
+import { problem } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
 import { clauseOf, failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
@@ -41,7 +41,7 @@ export const invalidCall = (message: string, status: HttpStatus = 400): Refusal 
 
 export function problemOf({ status, message, details }: Refusal): Response {
   const { more = "", members = {}, headers } = details;
-  return problemWith(status, message + more, members, headers);
+  return problem(status, message + more, headers, members);
 }
 
 export const LATER = { "retry-after": "5" };

@@ -12,9 +12,9 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import { withSignal } from "../with-timeout.ts";
 import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Leases } from "./leases.ts";
+import type { Capacity } from "./capacity.ts";
 import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
-import { ANONYMOUS, type Sharer, type Slot } from "./slots.ts";
+import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import {
   sendUpstream,
   sendVerified,
@@ -24,14 +24,14 @@ import {
 
 /** The lease that the calls belong to. */
 interface Owner {
-  readonly sharer: Sharer;
+  readonly client: CallingClient;
   /** The calls free them. */
   readonly requestBytes: ReservedBytes;
 }
 
 /** Whoever starts them must call `end` or `deliver`. They also end when nobody waits for them. */
 export class RunningCalls {
-  readonly #leases: Leases;
+  readonly #capacity: Capacity;
   readonly #owner: Owner;
   readonly #deadline: Deadline;
   readonly #slot: Slot;
@@ -41,19 +41,22 @@ export class RunningCalls {
   /** The call that the node may still be busy with. */
   #call: Promise<UpstreamResponse> | undefined;
   #hasEnded = false;
-  constructor(leases: Leases, owner: Owner, deadline: Deadline, slot: Slot) {
-    this.#leases = leases;
+  constructor(capacity: Capacity, owner: Owner, deadline: Deadline, slot: Slot) {
+    this.#capacity = capacity;
     this.#owner = owner;
     this.#deadline = deadline;
     this.#slot = slot;
-    this.#responseBytes = new ReservedBytes(leases.budget, this.#isClient ? "token" : "response");
-    this.#bytesLeft = leases.limits.limit;
-    leases.start(owner, this);
+    this.#responseBytes = new ReservedBytes(
+      capacity.budget,
+      this.#isClient ? "named client" : "response",
+    );
+    this.#bytesLeft = capacity.limits.limit;
+    capacity.start(owner, this);
     deadline.clientSignal.addEventListener("abort", () => void this.end());
   }
 
   get #isClient(): boolean {
-    return this.#owner.sharer !== ANONYMOUS;
+    return this.#owner.client !== ANONYMOUS;
   }
 
   get isAbandoned(): boolean {
@@ -73,9 +76,9 @@ export class RunningCalls {
     const { clientSignal, nodeSignal: signal } = this.#deadline;
     if (clientSignal.aborted) throw clientSignal.reason;
     const isRead = operation.access === "read";
-    if (this.#isClient) this.#responseBytes.purpose = isRead ? "token" : "write";
+    if (this.#isClient) this.#responseBytes.purpose = isRead ? "named client" : "write";
     if (!this.#responseBytes.set(SMALL)) throw FULL;
-    const { node, slots, verify, limits: { limit } } = this.#leases;
+    const { node, slots, verify, limits: { limit } } = this.#capacity;
     const upstreamLimits = {
       bytesLeft: this.#bytesLeft,
       limit,
@@ -84,9 +87,11 @@ export class RunningCalls {
       stop: clientSignal,
     };
     const sent = { ...request, signal, isSentOnce: !isRead || verify !== undefined };
+    const send = (isStale?: () => boolean) =>
+      sendUpstream(node, { ...sent, ...isStale && { isStale } }, auth, upstreamLimits);
     const call = this.#call = verify
-      ? sendVerified(node, sent, auth, upstreamLimits, verify, isRead)
-      : sendUpstream(node, sent, auth, upstreamLimits);
+      ? sendVerified(node, verify, { isRead, signal }, send)
+      : send();
     let response: UpstreamResponse | undefined;
     try {
       response = await withSignal(call, clientSignal);
@@ -130,7 +135,7 @@ export class RunningCalls {
     this.#hasEnded = true;
     this.#owner.requestBytes.dispose();
     this.#leave();
-    return holdUntilSent(parts, this.#responseBytes, this.#deadline, this.#leases.budget);
+    return holdUntilSent(parts, this.#responseBytes, this.#deadline, this.#capacity.budget);
   }
 
   /** Ends the calls, and frees all that they hold once the node has finished. */
@@ -147,7 +152,7 @@ export class RunningCalls {
 
   #leave(): void {
     this.#slot.dispose();
-    this.#leases.finish(this);
+    this.#capacity.finish(this);
   }
 }
 

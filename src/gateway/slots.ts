@@ -42,17 +42,17 @@ interface QueuedCall {
 }
 
 /** Whoever calls the node: a client with a name, or all callers without a token. */
-export interface Sharer {
+export interface CallingClient {
   /** The name in the log and in metrics. */
   readonly name: string;
-  /** The largest number of slots that the sharer may have. */
+  /** The largest number of slots that the client may have. */
   readonly concurrency?: number | undefined;
 }
 
 /** All callers without a token. */
-export const ANONYMOUS: Sharer = { name: "anonymous" };
+export const ANONYMOUS: CallingClient = { name: "anonymous" };
 
-/** The slots of a sharer, and the queue of its calls. */
+/** The slots of a client, and the queue of its calls. */
 class Share {
   readonly max: number;
   readonly queue: Set<QueuedCall> = new Set();
@@ -60,26 +60,26 @@ class Share {
   /** The number of calls that have begun in this turn of the event loop. */
   begun = 0;
   calledAt: number = -Infinity;
-  constructor({ concurrency = Infinity }: Sharer) {
+  constructor({ concurrency = Infinity }: CallingClient) {
     this.max = concurrency;
   }
 }
 
 /** Divides the slots, and the turns of the event loop, among the shares that make calls. */
-class Division {
-  readonly #shares: ReadonlyMap<Sharer, Share>;
+class FairShares {
+  readonly #shares: ReadonlyMap<CallingClient, Share>;
   readonly #onTurn: () => void;
   /** The slots of each share; `undefined` while one share alone makes calls. */
-  #part: number | undefined;
+  #slotsEach: number | undefined;
   #dividedAt = -Infinity;
   #hasTurn = false;
-  constructor(shares: ReadonlyMap<Sharer, Share>, onTurn: () => void) {
+  constructor(shares: ReadonlyMap<CallingClient, Share>, onTurn: () => void) {
     this.#shares = shares;
     this.#onTurn = onTurn;
   }
 
-  /** Call this when the share makes a call. */
-  divide(share: Share, count: number): void {
+  /** Divides the slots anew, if the share was idle or some time has passed. */
+  noteCall(share: Share, count: number): void {
     const now = performance.now();
     const isNew = now - share.calledAt > ACTIVE_MS;
     share.calledAt = now;
@@ -87,12 +87,12 @@ class Division {
     this.#dividedAt = now;
     const active = [...this.#shares.values()].filter((one) => now - one.calledAt < ACTIVE_MS);
     // A heavy call leaves a slot for a light one.
-    const part = Math.max(2, Math.floor(count / active.length));
-    this.#part = active.length > 1 ? part : undefined;
+    const each = Math.max(2, Math.floor(count / active.length));
+    this.#slotsEach = active.length > 1 ? each : undefined;
   }
 
   mayBegin({ taken, begun }: Share): boolean {
-    return this.#part === undefined || (taken < this.#part && begun < PER_TURN);
+    return this.#slotsEach === undefined || (taken < this.#slotsEach && begun < PER_TURN);
   }
 
   /**
@@ -100,12 +100,12 @@ class Division {
    * for as long as its calls do one by one.
    */
   sizeOf(calls: number): number {
-    return Math.min(calls, this.#part ?? 1);
+    return Math.min(calls, this.#slotsEach ?? 1);
   }
 
   /** Call this when a call of the share begins. */
-  begin(share: Share): void {
-    if (this.#part === undefined) return;
+  noteBegin(share: Share): void {
+    if (this.#slotsEach === undefined) return;
     share.begun++;
     if (this.#hasTurn) return;
     this.#hasTurn = true;
@@ -120,19 +120,19 @@ class Division {
 export class Slots {
   /** The number of calls that the node can handle at once. */
   count: number;
-  readonly #isShared: boolean;
-  readonly #shares = new Map<Sharer, Share>();
-  readonly #division = new Division(this.#shares, () => this.#startNext());
+  readonly #isHalved: boolean;
+  readonly #shares = new Map<CallingClient, Share>();
+  readonly #fairShares = new FairShares(this.#shares, () => this.#startNext());
   /** The shares with queued calls, in the order of their turns. */
   readonly #queued = new Set<Share>();
   #taken = 0;
   #heavy: Slot | undefined;
   #busyUntil = 0;
   #isClosed = false;
-  /** @param isShared true if a sharer may have at most half of the slots at any time */
-  constructor(count: number, isShared: boolean = false) {
+  /** @param isHalved true if a client may have at most half of the slots at any time */
+  constructor(count: number, isHalved: boolean = false) {
     this.count = count;
-    this.#isShared = isShared;
+    this.#isHalved = isHalved;
   }
 
   get queuedCalls(): number {
@@ -149,15 +149,15 @@ export class Slots {
    * @throws {Refusal} if no slot becomes free
    */
   async acquire(
-    sharer: Sharer,
+    client: CallingClient,
     isHeavy: boolean,
     signal: Signal,
     calls: number = 1,
   ): Promise<Slot> {
     if (this.#isClosed) throw STOPPING;
     if (signal.aborted) throw reasonOf(signal);
-    const share = this.#shareOf(sharer);
-    this.#division.divide(share, this.count);
+    const share = this.#shareOf(client);
+    this.#fairShares.noteCall(share, this.count);
     if (this.#queued.size > 0) this.#startNext();
     if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy, calls);
     if (share.queue.size >= QUEUE_MAX) throw NO_SLOT;
@@ -201,11 +201,11 @@ export class Slots {
     for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse(STOPPING);
   }
 
-  #shareOf(sharer: Sharer): Share {
-    const known = this.#shares.get(sharer);
+  #shareOf(client: CallingClient): Share {
+    const known = this.#shares.get(client);
     if (known) return known;
-    const share = new Share(sharer);
-    this.#shares.set(sharer, share);
+    const share = new Share(client);
+    this.#shares.set(client, share);
     return share;
   }
 
@@ -240,19 +240,19 @@ export class Slots {
   #isFree(share: Share, isHeavy: boolean): boolean {
     if (isHeavy && this.#heavy) return false;
     if (share.taken >= share.max) return false;
-    if (this.#isShared && share.taken >= this.count / 2) return false;
-    if (!this.#division.mayBegin(share)) return false;
+    if (this.#isHalved && share.taken >= this.count / 2) return false;
+    if (!this.#fairShares.mayBegin(share)) return false;
     const isBusy = performance.now() < this.#busyUntil;
     const count = isBusy ? Math.ceil(this.count / 4) : this.count;
     return this.#taken < (share.taken === 0 && this.#shares.size > 1 ? count + 1 : count);
   }
 
   #give(share: Share, isHeavy: boolean, calls: number): Slot {
-    const slot = new Slot(this, share, this.#division.sizeOf(calls));
+    const slot = new Slot(this, share, this.#fairShares.sizeOf(calls));
     this.#taken += slot.size;
     share.taken += slot.size;
     if (isHeavy) this.#heavy = slot;
-    this.#division.begin(share);
+    this.#fairShares.noteBegin(share);
     return slot;
   }
 }

@@ -63,27 +63,26 @@ const RETRIES_MAX = 3;
 /**
  * Another node may be at the address when a connection is lost, so nothing is sent afterwards
  * before the node has been verified again. A request that only reads may be sent again.
+ *
+ * @param send sends the request, unless `isStale` says that it must not be sent any more
  */
 export async function sendVerified(
-  node: Pick<Node, "send" | "losses">,
-  request: NodeRequest,
-  auth: UpstreamAuth,
-  limits: UpstreamLimits,
+  node: Pick<Node, "losses">,
   verify: VerifyNode,
-  isRead: boolean,
+  { isRead, signal }: { readonly isRead: boolean; readonly signal: Signal },
+  send: (isStale: () => boolean) => Promise<UpstreamResponse>,
 ): Promise<UpstreamResponse> {
   for (let retries = 0;; retries++) {
     const refusal = await verify();
     if (refusal) throw refusal;
     const { losses } = node;
-    const isStale = () => node.losses !== losses;
     try {
-      return await sendUpstream(node, { ...request, isStale }, auth, limits);
+      return await send(() => node.losses !== losses);
     } catch (error) {
       const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
       const wasSent = error !== STALE;
       const mayRetry = !wasSent || (isRead && isLost);
-      if (mayRetry && retries < RETRIES_MAX && !request.signal.aborted) continue;
+      if (mayRetry && retries < RETRIES_MAX && !signal.aborted) continue;
       throw wasSent ? error : NOT_SENT;
     }
   }

@@ -9,7 +9,7 @@ import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { digest, type KeptContent, withGzip } from "./content-coding.ts";
 import type { CommonHeaders } from "./common-headers.ts";
-import { completeHead, completeResponse, type HttpStatus } from "./response.ts";
+import { type HttpStatus, PreparedHead } from "./response.ts";
 
 export interface RepresentationInit {
   type: string;
@@ -58,9 +58,9 @@ export class Representation {
     const isCompressed = this.#gzip && acceptsGzip(headers);
     const { etag, body, full, notModified } = isCompressed ? this.#gzip! : this.#plain;
     if (notModified && namesTag(headers.get("if-none-match"), etag)) {
-      return completeResponse(null, notModified.with(common));
+      return notModified.respond(common, null);
     }
-    return completeResponse(body, full.with(common));
+    return full.respond(common, body);
   }
 }
 
@@ -68,12 +68,12 @@ class Variant {
   readonly body: Bytes;
   /** Includes its quotes. */
   readonly etag: string;
-  readonly full: Head;
+  readonly full: PreparedHead;
   /**
    * The head of a 304 response, with the headers that RFC 9110, section 15.4.5, requires.
    * Conditions apply only to responses that would otherwise be 2xx (section 13.2.1).
    */
-  readonly notModified: Head | undefined;
+  readonly notModified: PreparedHead | undefined;
 
   constructor(
     body: Bytes,
@@ -91,32 +91,14 @@ class Variant {
       // Caches update stored headers from a 304 (RFC 9111, section 3.2).
       ...policy && { "cross-origin-resource-policy": policy },
     };
-    this.full = new Head(status, {
+    this.full = new PreparedHead(status, {
       "content-type": type,
       "content-length": String(body.byteLength),
       ...coding,
       ...validators,
       ...headers,
     });
-    this.notModified = status === 200 ? new Head(304, validators) : undefined;
-  }
-}
-
-/** The start of a response. It is made once for each set of common headers, which are few. */
-class Head {
-  readonly #status: HttpStatus;
-  readonly #own: Readonly<Record<string, string>>;
-  readonly #made = new Map<CommonHeaders, ResponseInit>();
-
-  constructor(status: HttpStatus, own: Readonly<Record<string, string>>) {
-    this.#status = status;
-    this.#own = own;
-  }
-
-  with(common: CommonHeaders): ResponseInit {
-    let head = this.#made.get(common);
-    if (!head) this.#made.set(common, head = completeHead(this.#status, this.#own, common));
-    return head;
+    this.notModified = status === 200 ? new PreparedHead(304, validators) : undefined;
   }
 }
 

@@ -141,7 +141,7 @@ const markComplete = (response: Response): Response =>
   Object.assign(response, { [COMPLETE]: true });
 
 /** Returns the start of a response with the common headers, which its own headers override. */
-export function completeHead(
+function completeHead(
   status: number,
   own: Readonly<Record<string, string>>,
   { headers: common, vary }: CommonHeaders,
@@ -166,15 +166,33 @@ export function completeHead(
  *
  * @param head the result of {@linkcode completeHead}
  */
-export function completeResponse(body: HeldBytes | Body, head: ResponseInit): Response {
+function completeResponse(body: HeldBytes | Body, head: ResponseInit): Response {
   const response = body && "parts" in body
     ? new ResponseInParts(body, head)
     : new FastResponse(isNative ? sendable(body) : body, head);
   return markComplete(response);
 }
 
+/** The start of a response. It is made once for each set of common headers, which are few. */
+export class PreparedHead {
+  readonly #status: HttpStatus;
+  readonly #own: Readonly<Record<string, string>>;
+  readonly #made = new Map<CommonHeaders, ResponseInit>();
+
+  constructor(status: HttpStatus, own: Readonly<Record<string, string>>) {
+    this.#status = status;
+    this.#own = own;
+  }
+
+  respond(common: CommonHeaders, body: Body): Response {
+    let head = this.#made.get(common);
+    if (!head) this.#made.set(common, head = completeHead(this.#status, this.#own, common));
+    return completeResponse(body, head);
+  }
+}
+
 /** @param headers the response's own headers, with names in lower case */
-export function makeResponse(
+export function finishedResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: HeldBytes | Body,
@@ -184,7 +202,7 @@ export function makeResponse(
 }
 
 /** Makes a response to which {@linkcode finish} adds the common headers. */
-export const bareResponse = (
+export const unfinishedResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Body = null,

@@ -13,7 +13,7 @@ import {
   preflightHeaders,
 } from "./common-headers.ts";
 import { notAllowed, notFound } from "./problem.ts";
-import { bareResponse } from "./response.ts";
+import { unfinishedResponse } from "./response.ts";
 
 export interface Route {
   /**
@@ -165,7 +165,7 @@ export class Routes {
     const methods = await allowedMethods(path, found);
     if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(routed));
     const allow = [...methods, "OPTIONS"].join(", ");
-    return bareResponse(204, { allow, ...isPreflight(request) && preflight(routed, found) });
+    return unfinishedResponse(204, { allow, ...isPreflight(request) && preflight(routed, found) });
   }
 }
 
@@ -204,5 +204,5 @@ function preflight(
 
 /** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 export function redirect(location: string): Response {
-  return bareResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
+  return unfinishedResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
 }

@@ -42,21 +42,17 @@ interface SecretReading {
   readonly secret: Promise<Secret>;
 }
 
-class SecretFiles {
-  readonly #readings = new Map<string, SecretReading>();
+const readings = new Map<string, SecretReading>();
 
-  /** Returns the last reading if it has started after `since`. */
-  read(name: string, since: number): Promise<Secret> {
-    let reading = this.#readings.get(name);
-    if (!reading || reading.startedAt <= since) {
-      reading = { startedAt: performance.now(), secret: readText(name) };
-      this.#readings.set(name, reading);
-    }
-    return reading.secret;
+/** Returns the last reading of a file if it has started after `since`. */
+function readFileSince(name: string, since: number): Promise<Secret> {
+  let reading = readings.get(name);
+  if (!reading || reading.startedAt <= since) {
+    reading = { startedAt: performance.now(), secret: readText(name) };
+    readings.set(name, reading);
   }
+  return reading.secret;
 }
-
-const FILES = new SecretFiles();
 
 async function readText(file: string): Promise<Secret> {
   return await secretOf(async () => new TextDecoder().decode(await readFile(file, BOUNDS)));
@@ -83,7 +79,7 @@ export async function readPlace(
   since: number = performance.now() - READING_MS,
 ): Promise<Secret> {
   const { key, name } = partsOfPlace(place);
-  return await (key.endsWith("_file") ? FILES.read(name, since) : readNow(place));
+  return await (key.endsWith("_file") ? readFileSince(name, since) : readNow(place));
 }
 
 /** @param since as for {@linkcode readPlace} */

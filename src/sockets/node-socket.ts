@@ -159,7 +159,8 @@ export class NodeSocket implements PeerEvents {
   }
 
   async #receive(text: string): Promise<void> {
-    const wanted = { levels: 2, member: isMember, duplicates: "refused-if-wanted" } as const;
+    const member = (name: string) => MEMBERS.test(name);
+    const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
     const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
     const method = members?.get("method");
     if (method?.kind === "string") {
@@ -186,8 +187,6 @@ export class NodeSocket implements PeerEvents {
     await Promise.resolve();
   }
 }
-
-const isMember = (name: string): boolean => MEMBERS.test(name);
 
 const partText = (text: string, part: Part | undefined): string | undefined =>
   part && textOfPart(text, part);

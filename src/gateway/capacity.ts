@@ -1,5 +1,5 @@
 /**
- * All leases, and what they share.
+ * What all calls together may take of the node and of this process, and the leases that take it.
  *
  * @module
  */
@@ -21,7 +21,7 @@ interface Running {
   breakOff(): void;
 }
 
-export class Leases {
+export class Capacity {
   readonly node: Pick<Node, "send" | "losses">;
   readonly limits: Pick<ResolvedForward, "timeout" | "limit">;
   readonly verify: VerifyNode | undefined;
