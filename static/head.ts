@@ -178,14 +178,12 @@ export async function hasOtherDescription(): Promise<boolean> {
   const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
   const version = response?.ok ? response.headers.get("x-description-version") : null;
   const isChanged = version !== null && version !== header().dataset.version;
-  if (isChanged) showChange();
-  return isChanged;
-}
-
-function showChange(): void {
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());
-  document.getElementById("changed")!.replaceChildren("The description has changed. ", show);
+  // While a node starts, the service may have another description for some seconds.
+  const notice = isChanged ? ["The description has changed. ", show] : [];
+  document.getElementById("changed")!.replaceChildren(...notice);
+  return isChanged;
 }
 
 /** Sets the text only if it differs, so that screen readers do not announce it again. */

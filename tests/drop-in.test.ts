@@ -92,6 +92,22 @@ const shown = async (response: Response) => ({
   text: await response.text(),
 });
 
+root("operations of two path items at one address keep their own parameters", async () => {
+  const id = { name: "id", in: "path", required: true, schema: { type: "string" } };
+  const version = { name: "X-Version", in: "header", schema: { type: "string" } };
+  const paths = {
+    "/v1/items/{id}": { parameters: [id], get: ok },
+    "/items/{id}": { servers: [{ url: "/v1" }], parameters: [id, version], put: ok },
+  };
+  const { ask } = serving(paths, {}, [{ url: "/" }]);
+  const { paths: described } = await (await ask("/spec.json")).json();
+  const { get, put, parameters = [] } = described["/v1/items/{id}"];
+  const namesOf = (operation: { parameters?: { name: string }[] }) =>
+    [...parameters, ...operation.parameters ?? []].map(({ name }: { name: string }) => name);
+  assert.equal(namesOf(get), ["id"]);
+  assert.equal(namesOf(put), ["id", "X-Version"]);
+});
+
 root("a call of a path is the same at the root and below /v1/node", async () => {
   const { ask, calls } = forwarding(node.url, REST, {
     ...OPEN,

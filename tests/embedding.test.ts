@@ -300,6 +300,17 @@ embedding("an operation is refused if the service already has one at its path", 
       (error: Error) => error.message === `GET ${path} is served already`,
     );
   }
+  assert.throws(
+    () =>
+      createNodeface({
+        operations: [
+          { ...peer, path: "/v1/info" },
+          { ...ban, method: "GET", path: "/spec.json" },
+        ],
+      }),
+    (error: Error) =>
+      error.message === "GET /spec.json is served already\nGET /v1/info is served already",
+  );
   assert.throws(() => createNodeface({ operations: [peer, peer] }), /is served already/);
 });
 

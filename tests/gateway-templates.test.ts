@@ -270,6 +270,17 @@ templates("an operation that a client may call has no twin that others may call"
   assert.is((await ask("/v1/node/queues/a/b", { method: "PUT" })).status, 401);
 });
 
+templates("a twin is found behind a path that ends with a slash", async () => {
+  const { ask } = forwarding(
+    node.url,
+    describe(["GET /roles/{a}", "write"], ["GET /roles/{a}/"], ["GET /roles/{b}"]),
+    { open: ["reads"] },
+  );
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.is(paths["/roles/{b}"].get["x-call"], "refused");
+  assert.is((await ask("/v1/node/roles/x")).status, 403);
+});
+
 templates(
   "a description with half of a surrogate pair in a path is served",
   async () => {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Json } from "../src/json/values.ts";
 import { setScene } from "./_scene.ts";
 import { play } from "./nodes/_recorded.ts";
 import { recordingOf, syncAfter, SYNCING } from "./nodes/_syncing.ts";
@@ -36,5 +37,39 @@ for (const name of Object.keys(SYNCING)) {
     },
   );
 }
+
+pace("the time that a node takes for its headers is not that for its blocks", async () => {
+  const { info, pass, held } = setScene({
+    fetch: (...request) => held.fetch(...request),
+    node: { kind: "ergo" },
+  });
+  const start = held.date;
+  const DAY = 86_400_000;
+  const infoAt = async (fullHeight: number | null, headersHeight: number, headAt: number) => {
+    const whole = recordingOf("ergo", syncAfter(0, start));
+    const values = { fullHeight, headersHeight, maxPeerHeight: 1_000_000 };
+    const answers = {
+      "GET /info": { ...whole.answers["GET /info"] as Json, ...values },
+      "GET /blocks/lastHeaders/1": [{ timestamp: headAt }],
+    };
+    held.fetch = play({ ...whole, answers });
+    const { status, seconds_left } = await info();
+    assert.is(status, "syncing");
+    pass(10_000);
+    return seconds_left as number | undefined;
+  };
+  for (let step = 0; step < 60; step++) {
+    const left = await infoAt(null, 400_000 + step * 10_000, start - (60 - step) * DAY);
+    assert.is(left, undefined);
+  }
+  for (let step = 1; step <= 30; step++) {
+    const left = await infoAt(step * 100, 1_000_000, held.date - 60_000);
+    if (step <= 6) assert.is(left, undefined);
+    if (step > 7) {
+      const expected = (1_000_000 - step * 100) / 10;
+      assert.ok(Math.abs(left! / expected - 1) < 0.3, `${left} s left, not ${expected}`);
+    }
+  }
+});
 
 pace.run();

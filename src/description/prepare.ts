@@ -98,7 +98,9 @@ export async function prepareDescription(
     const notes = options.node === undefined ? new Map() : page.notes;
     const written = async (ofNode: NodeExamples) =>
       await writeJson(await withScalarExtensions(document, ofNode, notes));
-    const version = examples && await digest((await written({})).identity);
+    const version = examples && page.sources.length > 0
+      ? await digest((await written({})).identity)
+      : undefined;
     const description = {
       ...await prepareDocuments(await written(examples ?? {}), version),
       page: { get: () => Promise.resolve(page) },

@@ -99,9 +99,10 @@ export class Routes {
     root?: Route,
   ) {
     for (const route of routes) this.#add(route);
-    for (const { path, methods: [method = ""] } of others) {
-      if (this.at(path).has(method)) throw new TypeError(`${method} ${path} is served already`);
-    }
+    const taken = others.map(({ path, methods: [method = ""] }) => ({ path, method }))
+      .filter(({ path, method }) => this.at(path).has(method))
+      .map(({ path, method }) => `${method} ${path} is served already`);
+    if (taken.length > 0) throw new TypeError(taken.join("\n"));
     this.#others = others;
     this.#root = root;
     this.#hint = hint;

@@ -107,8 +107,11 @@ export class KindState {
     if (status === "stale") return;
     // A hidden height could be computed from an estimate.
     const isHidden = this.#options.hide.includes("height");
-    if (status !== "syncing" || isHidden || hasHead(evidence)) return this.#pace.clear();
     const goal = { height: reachedBy(evidence), target: targetHeightOf(evidence) };
+    // The time of a header says nothing of the blocks.
+    const hasNothing = goal.height === undefined && values.progress === undefined;
+    const isPaced = status === "syncing" && !isHidden && !hasNothing && !hasHead(evidence);
+    if (!isPaced) return this.#pace.clear();
     this.#pace.advance(values, goal, this.cache.respondedAt ?? now, now.monotonic - now.awake);
   }
 

@@ -5,9 +5,9 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
-import { type Json, listOf, objectOf, present, setMember } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, present, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
-import { mapOperations, operationsOf } from "./operations.ts";
+import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
 import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /**
@@ -24,6 +24,21 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
   const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || "/";
   return base === undefined ? "/v1/rpc" : NODE.slice(1) + base;
+}
+
+/** Two path items that come to one path keep their operations' parameters. */
+function joined(document: Json, item: Json, known: unknown): Json {
+  if (!isObject(known)) return item;
+  return { ...withOwnParameters(document, item), ...withOwnParameters(document, known) };
+}
+
+/** Gives each operation the parameters of its path item. */
+function withOwnParameters(document: Json, item: Json): Json {
+  const { parameters: _, ...mapped } = mapOperations(item, ({ operation }) => {
+    const parameters = parametersOf(document, item, operation).map(({ value }) => value);
+    return { ...operation, ...parameters.length > 0 && { parameters } };
+  });
+  return mapped;
 }
 
 /**
@@ -67,7 +82,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
         // Another operation of the path may be called at this service.
         return { ...others, ...present({ servers: listOf(own)[0] ? own : servers }) };
       });
-      setMember(paths, place, { ...part, ...objectOf(paths[place]) });
+      setMember(paths, place, joined(document, part, paths[place]));
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };

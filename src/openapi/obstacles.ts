@@ -46,8 +46,9 @@ function mistakeIn({ operation, template: { names, spanning } }: Templated): str
 }
 
 function takerOf(own: Templated, before: readonly Templated[]): Templated | undefined {
-  // Without multi-segment parameters, only an equal template takes all paths, and it is the last.
-  const takers = own.template.spanning > 0 ? before : before.slice(-1);
+  // Without multi-segment parameters, only an equal template takes all paths. Of the last two, one
+  // may end with a slash.
+  const takers = own.template.spanning > 0 ? before : before.slice(-2);
   return takers.find(({ operation, template }) =>
     operation.method === own.operation.method && template.covers(own.template)
   );

@@ -148,8 +148,8 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    change() {
-      version = "other";
+    change(to: string | undefined = "other") {
+      version = to;
     },
     /**
      * After a `description` event, the next call of `tell` waits until the page has opened a new
@@ -221,6 +221,19 @@ live("in the reference, or if a form is open, a new description is only announce
     await tell("description");
     await told.waitFor();
   }
+});
+
+live("a change is not announced any more once it is undone", async () => {
+  const { url, tell, change } = await serveTold();
+  await page.goto(url + "v1/spec");
+  const told = page.getByText("The description has changed.");
+  const { version } = await page.locator("#node").evaluate((node: HTMLElement) => node.dataset);
+  change();
+  await tell("snapshot");
+  await told.waitFor();
+  change(version);
+  await tell("description");
+  await told.waitFor({ state: "detached" });
 });
 
 for (const document of [SIMPLE, "v1/spec"]) {
