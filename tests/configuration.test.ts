@@ -20,6 +20,7 @@ import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { aboutOf, ConfigError, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
 import { configuration } from "../src/settings/configuration.ts";
+import { kindSchema } from "../src/settings/kind-schema.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/flags.ts";
 
 const config = suite("config");
@@ -435,6 +436,7 @@ config("with the schema, an editor finds the errors that the command reports", (
       "node:\ninfo: { static: , sources: , fields: { a: { from: [b#, c#/d] } } }",
       "{ hosts: '*', cors: [], node: { auth: { header_env: A, header: B } } }",
       "info: { sources: { a: { jsonrpc: m, params: { x: 1 }, ttl: 5s } } }",
+      "kinds: [{ extends: ethereum, openrpc: { methods: [] }, health: { lag: 5 } }]",
     ]
   ) {
     assert.ok(validate(parse(text)), `${text} ${JSON.stringify(validate.errors)}`);
@@ -447,11 +449,50 @@ config("with the schema, an editor finds the errors that the command reports", (
       "info: { sources: { a: { ttl: 5s } } }",
       "info: { fields: { a: { as: hex } } }",
       "info: { static: { Name: 1 } }",
+      "kinds: [{ extends: 7 }]",
     ]
   ) {
     assert.not.ok(validate(parse(text)), text);
     assert.is.not(problems(text).length, 0, text);
   }
+});
+
+config("each key in the schemas for editors has the text of its setting", () => {
+  const pairs: [Schema, object][] = [
+    [configuration(), JSON.parse(WRITTEN["spec/nodeface.schema.json"]())],
+    [kindSchema(), JSON.parse(WRITTEN["spec/kind.schema.json"]())],
+  ];
+  let count = 0;
+  for (const [schema, json] of pairs) {
+    const described = new Set<string>();
+    JSON.stringify(json, (_, value) => {
+      if (typeof value?.description === "string") described.add(value.description);
+      return value;
+    });
+    for (const { text, default: usual } of settingsIn(schema)) {
+      count++;
+      assert.ok(described.has(usual === undefined ? text : `${text}. Default: ${usual}`), text);
+    }
+  }
+  assert.ok(count > 100, `${count} keys`);
+});
+
+function* settingsIn(schema: Schema): Generator<ReturnType<typeof aboutOf>> {
+  const { entries = {}, value, item, options = [] } = partsOf(schema);
+  for (const setting of Object.values(entries)) if (aboutOf(setting).text) yield aboutOf(setting);
+  for (const each of [...Object.values(entries), value, item, ...options]) {
+    if (each) yield* settingsIn(each);
+  }
+}
+
+config("in an editor, a kind that extends another one needs no other key", () => {
+  const schema = JSON.parse(WRITTEN["spec/kind.schema.json"]());
+  const validate = new Ajv2020.default({ code: { optimize: false }, allowUnionTypes: true })
+    .compile(schema);
+  const rules = [{ when: { "fee#": null }, code: "alarm", reason: "has no fee" }];
+  assert.ok(validate({ extends: "bitcoin", health: { rules } }), JSON.stringify(validate.errors));
+  assert.not.ok(validate({ title: "A", url: "http://a", health: { rules } }));
+  assert.not.ok(validate({ extends: "bitcoin", health: { unknown: 1 } }));
 });
 
 config("every example in the reference is a valid configuration", () => {

@@ -127,7 +127,10 @@ own("an extending kind can add or replace sources, fields, rules and components"
     ...{ name: "mine", extends: "bitcoin", title: "Mine" },
     sources: { fee: { jsonrpc: "estimatefee", params: [6] } },
     fields: { fee: "fee#" },
-    health: { rules: [{ when: { "fee#": null }, code: "alarm", reason: "has no fee" }] },
+    health: {
+      rules: [{ when: { "fee#": null }, code: "alarm", reason: "has no fee" }],
+      networks: { mine: { quiet: "1h", peers: 2 } },
+    },
     openrpc: {
       methods: [{
         ...METHOD,
@@ -142,7 +145,35 @@ own("an extending kind can add or replace sources, fields, rules and components"
   assert.equal(Object.keys(fields), [...Object.keys(KINDS.bitcoin!.fields), "fee"]);
   assert.is(health.ok, KINDS.bitcoin!.health.ok);
   assert.is(health.rules![0]!.reason, "has no fee");
+  assert.equal(health.networks, {
+    ...KINDS.bitcoin!.health.networks,
+    mine: { quiet: "1h", peers: 2 },
+  });
   assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
+});
+
+own("an extension replaces the tag of the same name", async () => {
+  const { kinds } = await readOwn({
+    ...{ name: "mine", extends: "syncthing" },
+    openapi: {
+      tags: [{ name: "System", description: "Mine" }],
+      paths: {
+        "/rest/mine": {
+          get: {
+            operationId: "mine",
+            summary: "Mine",
+            tags: ["System"],
+            "x-access": "read",
+            responses: { "200": { description: "Mine" } },
+          },
+        },
+      },
+    },
+  });
+  const tags = kinds.mine!.openapi!.tags as readonly { name: string; description?: string }[];
+  const names = tags.map(({ name }) => name);
+  assert.equal(names, [...new Set(names)]);
+  assert.is(tags.find(({ name }) => name === "System")!.description, "Mine");
 });
 
 own("extending a kind of one's own, or an unknown one, is one error", async () => {

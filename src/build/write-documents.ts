@@ -10,6 +10,7 @@ import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { mapMembers, objectOf } from "../json/values.ts";
 import { inFlow } from "../cli/yaml-file.ts";
 import { loadInterface } from "../description/known-interface.ts";
 import { KINDS } from "../generated/kinds.js";
@@ -23,7 +24,14 @@ import { COMMANDS, EXIT_CODES, SWITCHES } from "../cli/usage.ts";
 import { LAG } from "../info/evidence.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind-schema.ts";
-import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import {
+  type About,
+  aboutOf,
+  type Parts,
+  partsOf,
+  type Schema,
+  type Settings,
+} from "../settings/schema.ts";
 import { settingTypes } from "./write-types.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -32,9 +40,7 @@ export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
   "spec/kind.schema.json": (): string =>
-    // A kind with `extends` may omit the keys that are otherwise required.
-    jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", ({ required, ...schema }) =>
-      ({ ...schema, anyOf: [{ required }, { required: ["extends"] }] }) as JsonSchema),
+    jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", withExtensions),
   "src/setting-types.ts": settingTypes,
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
@@ -47,26 +53,50 @@ function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) =
   return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
 }
 
+/** A kind with `extends` may omit the keys that are otherwise required. */
+function withExtensions({ required, properties, ...schema }: JsonSchema): JsonSchema {
+  const { required: inHealth, ...health } = properties!.health as JsonSchema;
+  const whole = { required, properties: { health: { required: inHealth } } };
+  const anyOf = [whole, { required: ["extends"] }];
+  return { ...schema, properties: { ...properties, health }, anyOf } as JsonSchema;
+}
+
 function convert(schema: Schema): JsonSchema {
   return toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
-    overrideAction: ({ jsonSchema }) => described(jsonSchema),
-    overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
+    overrideAction: ({ jsonSchema }) => withoutMetadata(jsonSchema),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => described(jsonSchema, valibotSchema),
   });
 }
 
-function described(schema: JsonSchema & { about?: About; typeName?: string }): JsonSchema {
-  const { about, typeName: _, description: __, ...others } = schema;
-  if (!about) return others;
-  const usual = about.default === undefined ? "" : `. Default: ${about.default}`;
-  return { description: `${about.text}${usual}`, ...others };
+function withoutMetadata(schema: JsonSchema & { about?: About; typeName?: string }): JsonSchema {
+  const { about: _, typeName: __, description: ___, ...others } = schema;
+  return others;
 }
 
-function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
-  if (type !== "loose_object") return schema;
-  return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };
+/** The conversion of a setting ends at its first transformation, and misses a text behind it. */
+function described(
+  { default: _, required = [], ...schema }: JsonSchema,
+  { type, entries }: Parts,
+): JsonSchema {
+  const properties = entries && mapMembers(
+    objectOf(schema.properties),
+    (member, key) => ({ ...descriptionOf(entries[key]!), ...objectOf(member) }),
+  );
+  return {
+    ...schema,
+    ...properties && { properties },
+    ...type === "loose_object" && { additionalProperties: false },
+    ...required.length > 0 && { required },
+  } as JsonSchema;
+}
+
+function descriptionOf(setting: Schema): { readonly description?: string } {
+  const { text, default: usual } = aboutOf(setting);
+  if (text === "") return {};
+  return { description: usual === undefined ? text : `${text}. Default: ${usual}` };
 }
 
 function configurationReference(): string {

@@ -60,8 +60,9 @@ export async function init(
   const name = config.node.kind ?? detection?.kind ?? status.looksLike;
   refuse(config, values, status, name);
   const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);
-  const software = info.software === "nodeface" ? undefined : info.software;
-  const title = [software ?? name, info.version].filter((part) => part !== undefined).join(" ");
+  const kind = name === "none" ? undefined : name;
+  const title = [info.software ?? kind, info.version].filter((part) => part !== undefined)
+    .join(" ");
   const node = excerpt(
     [title || "a node of unknown kind", info.network].filter(Boolean).join(", "),
   );

@@ -93,7 +93,7 @@ export async function prepareDescription(
     const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
-    if (by === "kind" && examples && callMethod) await addExamples(page, examples, callMethod);
+    if (isBuiltIn && examples && callMethod) await addExamples(page, examples, callMethod);
     // Without a node, no setting would enable an operation.
     const notes = options.node === undefined ? new Map() : page.notes;
     const written = async (ofNode: NodeExamples) =>

@@ -56,31 +56,31 @@ export async function prepareOwn(
   return { document, own, served: await prepareDocuments(await writeJson(document)) };
 }
 
-/** @param version as in {@linkcode Documents}; by default, the digest of the content */
+/** @param knownVersion as in {@linkcode Documents}; by default, the digest of the content */
 export async function prepareDocuments(
   content: KeptContent,
-  version?: string,
+  knownVersion?: string,
 ): Promise<Documents> {
   const tag = await digest(content.identity);
-  const shown = version ?? tag;
-  const headers = { "x-description-version": shown };
+  const version = knownVersion ?? tag;
+  const headers = { "x-description-version": version };
   const json = await represented("json", content, { tag, headers });
-  const document = () => documentOf(content);
-  const versioned = async () => belowVersion(await document());
+  const atRoot = () => documentOf(content);
+  const belowV1 = async () => withServersFromV1(await atRoot());
   return {
     json,
-    version: shown,
+    version,
     documents: {
       "/spec.json": { get: () => json },
-      "/v1/spec.json": lazy(async () => represented("json", await writeJson(await versioned()))),
-      "/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await document()))),
-      "/v1/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await versioned()))),
+      "/v1/spec.json": lazy(async () => represented("json", await writeJson(await belowV1()))),
+      "/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await atRoot()))),
+      "/v1/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await belowV1()))),
     },
   };
 }
 
 /** Seen from `/v1/`, this service is one level up: `./v1/node` becomes `../v1/node`. */
-function belowVersion(document: Json): Promise<Json> {
+function withServersFromV1(document: Json): Promise<Json> {
   const change = (url: string) => url.startsWith(".") ? `.${url}` : url;
   return inSlices(mapServers(document, (servers) => mapUrls(servers, change)));
 }

@@ -34,7 +34,6 @@ import {
   diagnosticsOfRepeated,
   filledList,
   issuePath,
-  json,
   object,
   optional,
   type Path,
@@ -133,15 +132,20 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
 const KIND = "a file such as mine.yaml, or an object with name or extends";
 
 const OWN_KIND = v.pipe(
-  object({
-    name: optional(KIND_NAME, "The name of your kind", {
-      default: "the name of the kind that it extends",
-      example: "mine",
-    }),
-    extends: optional(json, "The known kind to extend", {
-      example: "ethereum",
-    }),
-  }, () => true),
+  v.objectWithRest(
+    {
+      name: optional(KIND_NAME, "The name of your kind", {
+        default: "the name of the kind that it extends",
+        example: "mine",
+      }),
+      // Whoever reads the kind checks the name.
+      extends: optional(v.string("the name of a known kind"), "The known kind to extend", {
+        example: "ethereum",
+      }),
+    },
+    v.unknown(),
+    KIND,
+  ),
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
 
@@ -372,7 +376,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
 function checkForward<T>(
   { dataset: { value }, addIssue }: v.RawCheckContext<T>,
 ): void {
-  const { clients, origins } = objectOf(value);
+  const { clients } = objectOf(value);
   const all = listOf(clients).map(objectOf);
   const add = (message: string, ...path: Path) =>
     addIssue({ message, path: issuePath(value, ["clients", ...path]) });
@@ -388,7 +392,6 @@ function checkForward<T>(
     }));
     for (const { message, path } of repeated) add(message, ...path);
   }
-  if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
 }
 
 /** @param hasNode `undefined` if it is unknown whether there is a node */

@@ -4,7 +4,16 @@
  *
  * @module
  */
-import { isEqual, isObject, type Json, listOf, mapMembers, objectOf } from "../json/values.ts";
+import {
+  filled,
+  isEqual,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  present,
+} from "../json/values.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { PathTemplate } from "../http/path-template.ts";
@@ -25,8 +34,10 @@ export function extendKind(base: Kind, own: Json): Json {
   for (const key of MERGED) {
     if (base[key] || own[key]) whole[key] = { ...base[key], ...objectOf(own[key]) };
   }
-  const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
-  whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
+  const { rules: ownRules, networks: ownNetworks } = objectOf(own.health);
+  const rules = filled([...listOf(ownRules), ...base.health.rules ?? []]);
+  const networks = filled({ ...base.health.networks, ...objectOf(ownNetworks) });
+  whole.health = { ...objectOf(whole.health), ...present({ rules, networks }) };
   // An extension that has its own `auth` still inherits `auth.reads` from its base.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
@@ -36,18 +47,16 @@ export function extendKind(base: Kind, own: Json): Json {
 }
 
 function extendPart(base: Json, own: Json): Json {
-  const names = listOf(own.methods).map(methodNameOf);
-  const kept = listOf(base.methods).filter((method) => !names.includes(methodNameOf(method)));
   const paths: Json = { ...objectOf(base.paths) };
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     paths[path] = { ...objectOf(paths[path]), ...objectOf(item) };
   }
-  const tags = [...listOf(base.tags), ...listOf(own.tags)];
+  const tags = mergedByName(base.tags, own.tags);
   return {
     ...base,
     ...own,
     components: mergedComponents(base, own),
-    ...base.methods !== undefined && { methods: [...kept, ...listOf(own.methods)] },
+    ...base.methods !== undefined && { methods: mergedByName(base.methods, own.methods) },
     ...base.paths !== undefined && { paths },
     ...tags.length > 0 && { tags },
   };
@@ -63,7 +72,12 @@ export function mergedComponents({ components: base }: Json, { components: own }
   };
 }
 
-const methodNameOf = (method: unknown) => objectOf(method).name;
+function mergedByName(base: unknown, own: unknown): unknown[] {
+  const names = listOf(own).map(nameOf);
+  return [...listOf(base).filter((one) => !names.includes(nameOf(one))), ...listOf(own)];
+}
+
+const nameOf = (value: unknown) => objectOf(value).name;
 
 interface Loosening {
   readonly name: string;
@@ -78,10 +92,10 @@ interface Loosening {
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
-    name: methodNameOf(method),
+    name: nameOf(method),
     path: ["openrpc", "methods", at] as Path,
     now: objectOf(method),
-    before: methods.get(methodNameOf(method)) as unknown,
+    before: methods.get(nameOf(method)) as unknown,
   }));
   const rest = objectOf(own.openapi);
   const components = mergedComponents(objectOf(base.openapi), rest);

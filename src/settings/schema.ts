@@ -133,18 +133,14 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, "must not be empty"));
 }
 
-/** Allows an additional key, with any value, if `isOther` returns true for the key. */
-export function object<S extends Settings>(
-  settings: S,
-  isOther: (key: string) => boolean = () => false,
-): Schema<Output<S>> {
+export function object<S extends Settings>(settings: S): Schema<Output<S>> {
   const keys = Object.keys(settings);
   const some = keys.length > 4
     ? `keys such as ${keys.slice(0, 4).join(", ")}`
     : `the keys ${keys.join(", ")}`;
   return plainObject(
     v.looseObject(settings as v.ObjectEntries, `an object with ${some}`),
-    (key) => keys.includes(key) || isOther(key) ? undefined : unknownKey(key, settings),
+    (key) => keys.includes(key) ? undefined : unknownKey(key, settings),
   ) as Schema<Output<S>>;
 }
 

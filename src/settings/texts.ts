@@ -317,7 +317,7 @@ export const HISTORY: Schema<Duration | "off"> = durationOrOff("24h", "4m");
 export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
 function durationOrOff(longest: Duration, shortest: Duration): Schema<Duration | "off"> {
-  const expected = 'a duration such as "30s", or off';
+  const expected = `a duration from ${shortest} to ${longest}, or off`;
   return anyOf([duration(longest, shortest, ", or off"), choice(["off"], expected)], expected);
 }
 
