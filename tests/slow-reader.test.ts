@@ -4,7 +4,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
 import { HttpServer, listen } from "../src/adapters/node-server.ts";
+import type { ServedRequest } from "../src/http/request.ts";
 import { ResponseInParts } from "../src/http/response.ts";
+import type { Peer } from "../src/http/socket.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -104,6 +106,44 @@ if (!("Bun" in globalThis)) {
       await close();
     },
   );
+}
+
+// Deno 2.9 reports no progress during a write.
+if (!("Bun" in globalThis) && !("Deno" in globalThis)) {
+  slow("a WebSocket client that reads a long message is seen to read", async () => {
+    let peer: Peer | undefined;
+    const events = { onText() {}, onBinary() {}, onControl() {}, onClose() {} };
+    const fetch = ({ upgrade }: ServedRequest) =>
+      upgrade!.accept({
+        protocol: undefined,
+        open: (opened) => (peer = opened, events),
+        drop() {},
+      });
+    const { http, close } = new HttpServer({ fetch }, {});
+    await listen(http, { hostname: "127.0.0.1", port: 0 });
+    const socket = connect((http.address() as AddressInfo).port, "127.0.0.1");
+    socket.on("error", () => {}).on("readable", () => {}).write(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+    );
+    try {
+      await until(() => peer !== undefined);
+      assert.is(peer!.unsentBytes, 0);
+      peer!.send("x".repeat(40_000_000));
+      let least = peer!.unsentBytes;
+      for (let reads = 0; reads < 3; reads++) {
+        await until(() => {
+          socket.read(65_536);
+          return peer!.unsentBytes < least;
+        });
+        least = peer!.unsentBytes;
+        assert.ok(least > 1_000_000, `${least} bytes`);
+      }
+    } finally {
+      socket.destroy();
+      await close();
+    }
+  });
 }
 
 slow.run();

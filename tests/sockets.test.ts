@@ -280,10 +280,11 @@ sockets(
   },
 );
 
-sockets("a client that waits for slow calls does not count as idle", () => {
+sockets("a client from which nothing is read does not count as idle", () => {
   const { played, session, peer } = openSession();
   played.described = new Promise(() => {});
-  for (let at = 0; at < 20; at++) session.onText("{}");
+  const long = JSON.stringify({ id: "x".repeat(100_000) });
+  for (let at = 0; at < 20; at++) session.onText(long);
   session.check(performance.now() + 60_000);
   assert.is(peer.closed, undefined);
   const silent = openSession();
@@ -564,7 +565,7 @@ sockets(
 );
 
 sockets(
-  "reading from a client pauses while sixteen of its messages wait for a response",
+  "sixteen messages of a client run at once, and reading pauses if too much waits behind them",
   async () => {
     const pauses: string[] = [], responses: (() => void)[] = [], begun: string[] = [];
     const peer = Object.assign(new PlayedPeer(), {
@@ -575,21 +576,37 @@ sockets(
       begun.push(message);
       return new Promise((resolve) => responses.push(resolve));
     });
-    for (let at = 0; at < 18; at++) assert.ok(inbox.add(`${at}`));
+    const long = "x".repeat(100_000);
+    for (let at = 0; at < 18; at++) assert.ok(inbox.add(long));
     assert.is(begun.length, 16);
-    assert.equal(pauses, ["pause", "pause"]);
-    assert.ok(inbox.waiting > 0);
+    assert.ok(inbox.waiting > 200_000);
+    // A client whose messages wait still gets an answer to its pings.
+    assert.equal(pauses, []);
+    assert.ok(inbox.add(long));
+    assert.equal([pauses, inbox.isPaused], [["pause"], true]);
     responses[0]!();
     await until(() => begun.length === 17);
-    assert.equal(pauses, ["pause", "pause"]);
+    assert.equal([pauses, inbox.isPaused], [["pause", "resume"], false]);
     responses[1]!();
-    await until(() => begun.length === 18);
-    assert.is(inbox.waiting, 0);
     responses[2]!();
-    await until(() => pauses.length === 3);
-    assert.equal(pauses[2], "resume");
+    await until(() => begun.length === 19);
+    assert.is(inbox.waiting, 0);
+    assert.equal(pauses, ["pause", "resume"]);
   },
 );
+
+sockets("a client shows that it is alive by what it reads", () => {
+  let unsent = 0;
+  const peer = Object.assign(new PlayedPeer(), { send: ({ length }: string) => unsent += length });
+  Object.defineProperty(peer, "unsentBytes", { get: () => unsent });
+  const outbox = new Outbox(peer, { onSend() {}, onGrowth() {}, onStuck() {} });
+  assert.is(outbox.hasProgress(), false);
+  outbox.respond("x".repeat(10_000));
+  assert.is(outbox.hasProgress(), false);
+  unsent -= 1000;
+  assert.is(outbox.hasProgress(), true);
+  assert.is(outbox.hasProgress(), false);
+});
 
 sockets("a client that reads is not too slow because more waits for it than before", async () => {
   let looks = 0, unsent = 0, isStuck = false;

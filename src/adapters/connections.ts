@@ -56,6 +56,7 @@ export class Connections {
   readonly #onLate: (socket: Socket) => void;
   readonly #slowest: Slowest;
   readonly #timer: ReturnType<typeof setInterval>;
+  #isEnding = false;
   /** @param onLate called if the content of a request arrives too slowly */
   constructor(
     onLate: (socket: Socket) => void,
@@ -91,6 +92,7 @@ export class Connections {
     if (!connection) return;
     connection.lastResponse = response;
     connection.sent = { bytes: 0, at: performance.now() };
+    if (this.#isEnding) response.shouldKeepAlive = false;
   }
 
   pendingResponse(socket: Socket): ServerResponse | undefined {
@@ -112,8 +114,13 @@ export class Connections {
     if (connection) connection.isRefused = true;
   }
 
+  /** The responses that are not begun yet announce the end (RFC 9112, section 9.6). */
   async end(): Promise<void> {
     clearInterval(this.#timer);
+    this.#isEnding = true;
+    for (const { lastResponse } of this.#connections.values()) {
+      if (lastResponse && !lastResponse.headersSent) lastResponse.shouldKeepAlive = false;
+    }
     const until = performance.now() + TIMEOUTS.grace;
     const sockets = this.#connections;
     do {
@@ -166,7 +173,8 @@ export class Connections {
   }
 }
 
-function bytesTaken(socket: Socket): number | undefined {
+/** Returns the number of bytes that have left, or `undefined` if none wait. */
+export function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };
   if (!handle || socket.writableLength === 0) return undefined;

@@ -51,6 +51,7 @@ export class Message extends UpgradableMessage implements CountedMessage {
  * checks its speed, and gives the app the time to refuse slow content with a response of its own.
  */
 export function limitContent(message: IncomingMessage, response: ServerResponse): void {
+  response.prependOnceListener("finish", () => closeAfterContent(message));
   response.once("finish", () => {
     // Discards unread content, since Deno 2.9 would wait for it to be read.
     message.resume();
@@ -60,6 +61,21 @@ export function limitContent(message: IncomingMessage, response: ServerResponse)
     const clear = () => clearTimeout(timer);
     message.once("end", clear).once("close", clear);
   });
+}
+
+/**
+ * Before a connection closes, its content is read to the end: `node:http` would close at once,
+ * which resets a client that still sends, and may lose it the response (RFC 9112, section 9.6).
+ */
+function closeAfterContent(message: IncomingMessage): void {
+  if (message.complete) return;
+  const { socket } = message;
+  const { destroySoon } = socket;
+  socket.destroySoon = () => {
+    socket.end();
+    const close = () => destroySoon.call(socket);
+    message.once("end", close).once("close", close);
+  };
 }
 
 /** The target `*` becomes `/*` in the access log, as on Bun and workerd. */

@@ -18,7 +18,7 @@ import {
   type PeerEvents,
   type Upgrade,
 } from "../http/socket.ts";
-import { type Connections, hasContent } from "./connections.ts";
+import { bytesTaken, type Connections, hasContent } from "./connections.ts";
 
 const HANDSHAKE_MS = 5000;
 
@@ -135,8 +135,11 @@ class WsPeer implements Peer {
     socket.on("error", () => {});
   }
 
+  /** `ws` counts a message until its last byte has left. */
   get unsentBytes(): number {
-    return this.#socket.bufferedAmount;
+    const { _socket: socket } = this.#socket as { readonly _socket?: Socket | null };
+    const taken = socket && !("encrypted" in socket) ? bytesTaken(socket) : undefined;
+    return taken === undefined ? this.#socket.bufferedAmount : socket!.bytesWritten - taken;
   }
 
   attach(events: PeerEvents): void {

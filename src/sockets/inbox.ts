@@ -10,6 +10,8 @@ const PENDING_MAX = 16;
 
 /** The number of characters of messages that wait for others of the same client. */
 const UNREAD_MAX = 1_048_576;
+/** While more waits, nothing is read from the client, not even a ping. */
+const PAUSED_MIN = 262_144;
 /** What a message takes besides its characters. */
 const OVERHEAD = 64;
 
@@ -32,14 +34,18 @@ export class Inbox {
     return this.#unreadLength;
   }
 
+  get isPaused(): boolean {
+    return this.#unreadLength > PAUSED_MIN;
+  }
+
   /** Returns false if too much waits. */
   add(message: string): boolean {
     this.#unread.push(message);
     this.#unreadLength += message.length + OVERHEAD;
     // A runtime that cannot stop reading reads on.
     if (this.#unreadLength > UNREAD_MAX + message.length) return false;
-    if (this.#pending >= PENDING_MAX) this.#peer.pause();
     this.#next();
+    if (this.isPaused) this.#peer.pause();
     return true;
   }
 
@@ -59,8 +65,9 @@ export class Inbox {
       void this.#respond(message).then(() => {
         this.#pending--;
         if (this.#isClosed) return;
-        if (this.#unread.length === 0) this.#peer.resume();
+        const wasPaused = this.isPaused;
         this.#next();
+        if (wasPaused && !this.isPaused) this.#peer.resume();
       });
     }
   }

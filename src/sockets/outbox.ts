@@ -34,6 +34,8 @@ export class Outbox {
   #deferredLength = 0;
   /** The number of bytes that had to wait, whether the client has read them or not. */
   #queuedBytes = 0;
+  /** The number of those bytes that the client had read at the last check. */
+  #readBefore = 0;
   #sending: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -50,6 +52,14 @@ export class Outbox {
   /** Resolves when the responses so far have been sent. */
   get sending(): Promise<void> {
     return this.#sending;
+  }
+
+  /** Tells whether the client has read since the last call of this method. */
+  hasProgress(): boolean {
+    const read = this.#queuedBytes - this.#peer.unsentBytes;
+    const before = this.#readBefore;
+    this.#readBefore = Math.max(read, before);
+    return read > before;
   }
 
   /** Returns how much of what waits may belong to responses. */

@@ -143,8 +143,10 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
-    // While reading is paused, no sign of life can arrive.
-    this.#heardAt = Math.max(this.#inbox.waiting > 0 ? now : this.#heardAt, this.#peer.readAt ?? 0);
+    // While reading is paused, no sign of life can arrive. A ping waits behind what the client is
+    // still reading.
+    const isAlive = this.#inbox.isPaused || this.#outbox.hasProgress();
+    this.#heardAt = Math.max(isAlive ? now : this.#heardAt, this.#peer.readAt ?? 0);
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;

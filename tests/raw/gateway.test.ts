@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -13,6 +15,7 @@ import {
   RPC,
   textOf,
   TOKEN,
+  until,
 } from "../_gateway.ts";
 import { serving, start } from "../_server.ts";
 import type { Server } from "../runtimes/_suite.ts";
@@ -457,6 +460,57 @@ for (const [runtime, command] of RELEASES) {
     }
     assert.equal(sent(), []);
   });
+
+  // Bun closes the connection as soon as it has refused a request.
+  if (runtime !== "Bun") {
+    calls(
+      "a client that still sends what is refused gets the refusal, and is not reset",
+      async () => {
+        const { port, hostname } = new URL(paths.url);
+        const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+        let failure: Error | undefined;
+        let answer = "";
+        socket.on("error", (error) => failure = error);
+        socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+        const length = 20 * 262_144;
+        socket.write(
+          `POST /v1/node/send HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`,
+        );
+        await once(socket, "data");
+        for (let at = 0; at < 20 && !failure; at++) {
+          await new Promise((resolve) => socket.write(" ".repeat(262_144), resolve));
+        }
+        assert.is(failure, undefined);
+        assert.is(statusOf(answer), 401);
+        assert.match(answer, /^connection: close\r$/im);
+        await until(() => socket.readableEnded);
+        socket.end();
+      },
+    );
+
+    calls("while the service stops, each response ends its connection", async () => {
+      const server = await serve({ ...optionsFor(node.url, REST), forward: FORWARD });
+      let finish: (() => void) | undefined;
+      node.answer = (_, response) => void (finish = () => response.end("{}"));
+      const socket = await dial(server.url);
+      let answer = "";
+      socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+      socket.write("GET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await until(() => finish !== undefined);
+      const stopped = server.stop();
+      const refused = async () => {
+        const other = await dial(server.url).catch(() => undefined);
+        other?.destroy();
+        return other === undefined;
+      };
+      await until(refused);
+      finish!();
+      await closed(socket);
+      assert.is(statusOf(answer), 200);
+      assert.match(answer, /^connection: close\r$/im);
+      await stopped;
+    });
+  }
 
   calls.run();
 }
