@@ -38,9 +38,7 @@ export class Arguments {
   command: Command = "serve";
   /** The kind to print. */
   topic: string | undefined;
-  asJson = false;
-  isOffline = false;
-  asFile = false;
+  readonly switches: Set<SwitchName> = new Set();
   readonly values: CliValues = {};
   readonly #problems: string[] = [];
   readonly #variableProblems: string[] = [];
@@ -52,12 +50,17 @@ export class Arguments {
 
   constructor(args: readonly string[], env: Environment) {
     this.#env = env;
-    this.#readWords(this.#readFlags([...args]));
-    if (this.asFile && this.topic === undefined) {
+    const words = this.#readFlags([...args]);
+    // `--help` wins over `--version`, and both over a command.
+    const printed = (["help", "version"] as const).find((name) => this.switches.has(name));
+    if (printed) this.command = printed;
+    this.#readWords(words);
+    if (this.switches.has("file") && this.topic === undefined) {
       this.#problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
-    for (const [name, isOn] of [["json", this.asJson], ["offline", this.isOffline]] as const) {
-      if (isOn && this.command !== "check") this.#problems.push(`--${name} works only with check`);
+    for (const name of ["json", "offline"] as const) {
+      const isStray = this.switches.has(name) && this.command !== "check";
+      if (isStray) this.#problems.push(`--${name} works only with check`);
     }
     if (this.isPrinting) {
       this.#texts.clear();
@@ -146,16 +149,9 @@ export class Arguments {
         // The next argument may be the value of the unknown flag.
         if (inline === undefined && args[0] !== undefined && !isFlag(args[0])) args.shift();
       } else if (inline !== undefined) this.#problems.push(`${flag} takes no value`);
-      else this.#switchOn(switchName);
+      else this.switches.add(switchName);
     }
     return words;
-  }
-
-  #switchOn(name: SwitchName): void {
-    if (name === "json") this.asJson = true;
-    else if (name === "offline") this.isOffline = true;
-    else if (name === "file") this.asFile = true;
-    else if (this.command !== "help") this.command = name;
   }
 
   #add(name: Name, flag: string, text: string | undefined): void {

@@ -26,7 +26,7 @@ export async function main(): Promise<number> {
   } catch (error) {
     const code = error instanceof UsageError ? WRONG_USE : COULD_NOT_RUN;
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
-    if (args.command === "check" && args.asJson) {
+    if (args.command === "check" && args.switches.has("json")) {
       const { jsonOfTroubles } = await import("./check.ts");
       await print(jsonOfTroubles(message.split("\n"))).catch(() => printError(message));
     } else await printError(message);
@@ -55,23 +55,23 @@ async function run(): Promise<number> {
     case "kinds": {
       if (args.problems.length > 0) throw new UsageError(args.problems);
       const { formatKindFile, formatKinds } = await import("./kinds.ts");
-      const { topic, asFile } = args;
-      await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
+      const { topic, switches } = args;
+      await print(switches.has("file") ? await formatKindFile(topic!) : formatKinds(topic));
       break;
     }
     case "check": {
       const config = await read();
       // With JSON output, the remarks are part of the JSON object.
-      if (!args.asJson) await printRemarks(config);
+      if (!args.switches.has("json")) await printRemarks(config);
       const { check, checkOffline } = await import("./check.ts");
-      if (args.isOffline) {
+      if (args.switches.has("offline")) {
         if (isWithoutNode(config)) throw new Error(WITHOUT_NODE);
         const { report, json } = await checkOffline(config);
-        await print(args.asJson ? json : report);
+        await print(args.switches.has("json") ? json : report);
         return STOPPED;
       }
       const { report, json, isWell } = await check(config, openProgress());
-      await print(args.asJson ? json : color(report));
+      await print(args.switches.has("json") ? json : color(report));
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
     case "init": {

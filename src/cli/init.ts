@@ -58,7 +58,7 @@ export async function init(
     inspectNode(openNode(config.node, config.kinds), config.info),
   );
   const name = config.node.kind ?? detection?.kind ?? status.looksLike;
-  refuse(config, values, status, name);
+  requireKind(config, values, status, name);
   const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);
   const kind = name === "none" ? undefined : name;
   const title = [info.software ?? kind, info.version].filter((part) => part !== undefined)
@@ -126,7 +126,7 @@ function identityIn({ chain_id, network }: Info): Record<string, unknown> {
   return value === undefined ? {} : { "node.expect": { [key]: value } };
 }
 
-function refuse(
+function requireKind(
   { node }: Config,
   values: CliValues,
   status: NodeStatus,

@@ -61,7 +61,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   // An unexpected token causes further errors, which are omitted.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
-  refuse(errors.map((error) => `${at(error.pos[0])} ${describeMistake(error, what)}`));
+  throwIfAny(errors.map((error) => `${at(error.pos[0])} ${describeMistake(error, what)}`));
   const strayed: string[] = [];
   const anchors = new Set<string | undefined>();
   visit(document, {
@@ -75,7 +75,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
       strayed.push(`${at(range![0])} no anchor before it is named ${quote(source)}; ${STAR}`);
     },
   });
-  refuse(strayed);
+  throwIfAny(strayed);
   let value: unknown;
   try {
     // The limit protects against alias bombs.
@@ -91,7 +91,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
 }
 
 /** Each level of a nested list that is not closed has the same error, which is said once. */
-function refuse(problems: readonly string[]): void {
+function throwIfAny(problems: readonly string[]): void {
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
 }
 

@@ -98,45 +98,19 @@ export async function openApiOfMethods(
   const freeId = createFreeName(new Set(methods.keys()));
   const paths: Json = {};
   const tags = new Map<string, Json>();
-  const weights = new Map<unknown, number>();
+  const sizes = new Map<unknown, number>();
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     await pause();
-    const described = listOf(method.params).map(follow);
-    const isByPosition = method.paramStructure === "by-position";
-    const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(described));
-    const params = isKnown ? described : [];
-    const result = follow(method.result);
-    const errors = listOf(method.errors).map(follow);
-    const examples = listOf(method.examples).map(follow).map((example) => ({
-      ...example,
-      params: listOf(example.params).map(follow),
-      result: follow(example.result),
-    }));
-    for (const part of [...params, result, ...errors, ...examples]) {
-      left -= estimateSize(part, weights);
-    }
+    const parts = partsOf(document, method);
+    for (const part of sizedIn(parts)) left -= estimateSize(part, sizes);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
-    const takesScalars = params.every(({ schema }) =>
+    for (const tag of parts.tags) addTag(tags, tag);
+    const takesScalars = parts.params.every(({ schema }) =>
       typesIn(document, schema).some((type) => SCALARS.has(type))
     );
     // Browsers read events by GET only.
     const isGettable = method["x-access"] === "read" && (takesScalars || isSubscription(method));
-    const own = listOf(method.tags).map(follow).filter((tag) => textOf(tag.name) !== undefined);
-    for (const { name, description, summary } of own) {
-      const tag = textOf(name)!;
-      const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
-      tags.set(tag, present({ name: tag, description: known }));
-    }
-    const parts = {
-      method,
-      isKnown,
-      result,
-      errors,
-      examples,
-      tags: own.map(({ name }) => textOf(name)!),
-      params: isByPosition ? params.map((param, at) => ({ ...param, "x-position": at })) : params,
-    };
     setMember(paths, pathOfMethod(name), {
       ...isGettable &&
         { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(document, parts)) },
@@ -151,6 +125,39 @@ export async function openApiOfMethods(
     },
     tags: [...tags.values()],
   };
+}
+
+/** Follows the references of a method. */
+function partsOf(document: Json, method: Json): Parts {
+  const follow = (value: unknown) => followReference(document, value);
+  const params = listOf(method.params).map(follow);
+  const isByPosition = method.paramStructure === "by-position";
+  const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(params));
+  const withPosition = (param: Json, at: number) => ({ ...param, "x-position": at });
+  return {
+    method,
+    isKnown,
+    params: !isKnown ? [] : isByPosition ? params.map(withPosition) : params,
+    result: follow(method.result),
+    errors: listOf(method.errors).map(follow),
+    examples: listOf(method.examples).map(follow).map((example) => ({
+      ...example,
+      params: listOf(example.params).map(follow),
+      result: follow(example.result),
+    })),
+    tags: listOf(method.tags).map(follow).filter((tag) => textOf(tag.name) !== undefined),
+  };
+}
+
+const sizedIn = (
+  { params, result, errors, examples }: Parts,
+): Json[] => [...params, result, ...errors, ...examples];
+
+/** A tag keeps the description that an earlier method gives it. */
+function addTag(tags: Map<string, Json>, { name, description, summary }: Json): void {
+  const tag = textOf(name)!;
+  const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
+  tags.set(tag, present({ name: tag, description: known }));
 }
 
 /** A name is the place of a parameter, so two parameters cannot share it. */
@@ -175,7 +182,8 @@ interface Parts {
   readonly result: Json;
   readonly errors: readonly Json[];
   readonly examples: readonly Json[];
-  readonly tags: readonly string[];
+  /** Those that have a name. */
+  readonly tags: readonly Json[];
 }
 
 /** Tells whether the notifications are available as events. */
@@ -197,7 +205,7 @@ function operationOf(parts: Parts, operationId: string, input: Json): Json {
     description,
     externalDocs,
     deprecated,
-    tags: filled(tags),
+    tags: filled(tags.map(({ name }) => textOf(name)!)),
     ...input,
     responses: {
       200: isSubscription(method) ? EVENTS : {

@@ -75,7 +75,7 @@ const isScalar = (value: unknown): boolean => /^[sbn]/.test(typeof value);
  * Returns the reason why a value cannot be used, such as `must be a list`. In an object, checks
  * only the required members.
  */
-export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
+function shapeErrorOf(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
     return typeof value === "string" ? undefined : "must be a string";
   }
@@ -87,7 +87,9 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
   for (const [key, rule] of structure.kinds[shape]?.required ?? []) {
-    if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
+    if (Object.hasOwn(value, key) && typeErrorOf(structure, rule, value[key]) === undefined) {
+      continue;
+    }
     const words = rule.shape === undefined ? ` (${expectedOf(rule.type, value[key])})` : "";
     return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
   }
@@ -198,9 +200,9 @@ function surplusIn(shape: Shape, most: number): MemberDiagnostic {
   return { severity: "error", message, isOmitted: true };
 }
 
-function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
+function typeErrorOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
   if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
-  if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
+  if (rule.shape !== undefined) return shapeErrorOf(structure, rule.shape, value);
   const expected = expectedOf(rule.type, value);
   return expected && `must be ${expected}`;
 }
@@ -212,8 +214,8 @@ function validateMember(
   key: string,
 ): MemberDiagnostic | undefined {
   const value = object[key];
-  const misfit = misfitOf(structure, rule, value);
-  if (misfit === undefined) {
+  const typeError = typeErrorOf(structure, rule, value);
+  if (typeError === undefined) {
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
@@ -224,14 +226,14 @@ function validateMember(
   const name = Array.isArray(object) ? "an item" : quoteName(key);
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
-    return { severity: "note", message: `${name} ${misfit}`, value: meant };
+    return { severity: "note", message: `${name} ${typeError}`, value: meant };
   }
   // Invalid URLs and hosts are omitted, since a password in them could not be found and removed.
   const isOmitted = rule.shape !== undefined || /^(?:text|url|host|names)$/.test(rule.type);
   if (rule.type === "text" && rule.needed === "expected") {
-    return { severity, message: `${name} ${misfit}; it is served as ""`, value: "" };
+    return { severity, message: `${name} ${typeError}; it is served as ""`, value: "" };
   }
-  const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
+  const message = `${name} ${typeError}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
 }
 
@@ -304,9 +306,9 @@ export function explainTarget(
     const [other, wanted] = [found, shape].map((one) => withArticle(nameOfShape(one)));
     return `leads to ${other} instead of ${wanted}`;
   }
-  const refusal = refuse(structure, shape, value);
-  if (refusal === undefined) return undefined;
-  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
+  const error = shapeErrorOf(structure, shape, value);
+  if (error === undefined) return undefined;
+  const reason = error.startsWith("needs") ? `: it ${error}` : "";
   return `leads to something that is not ${withArticle(nameOfShape(shape))}${reason}`;
 }
 
