@@ -4,7 +4,7 @@
  * @module
  */
 import { namesContent, type ServedRequest } from "../http/request.ts";
-import { type HeldBytes, ResponseInParts } from "../http/response.ts";
+import { type HeldBytes, isStreamed, ResponseInParts } from "../http/response.ts";
 import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import {
@@ -254,7 +254,7 @@ function watch(response: Response, sending: Sending): Response {
   const held = response instanceof ResponseInParts ? response.held : undefined;
   if (held?.parts.length === 1) return watchWhole(held, response, sending);
   // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
-  const isWhole = !held && response.headers.has("content-length");
+  const isWhole = !held && !isStreamed(response) && response.headers.has("content-length");
   if (!isWhole && response.body) return watchStream(response.body, response, sending);
   sending.endLater();
   return response;

@@ -225,11 +225,13 @@ function lengthOf(
   { status, headers, size, isWhole }: UpstreamResponse,
   method: string,
 ): string | undefined {
-  if (method !== "HEAD") {
-    return isWhole && !WITHOUT_CONTENT.includes(status) ? String(size) : undefined;
-  }
+  const isHead = method === "HEAD";
+  if (!isHead && WITHOUT_CONTENT.includes(status)) return undefined;
+  if (!isHead && isWhole) return String(size);
+  // With this length, a client notices a response that is cut off, even with HTTP/1.0.
   const length = headers.get("content-length") ?? "";
-  return status !== 204 && /^\d+$/.test(length) ? length : undefined;
+  const isUsed = isHead || headers.get("transfer-encoding") === null;
+  return status !== 204 && isUsed && /^\d+$/.test(length) ? length : undefined;
 }
 
 /** Ends a response that a client reads too slowly while other calls wait for its slot. */

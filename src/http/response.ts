@@ -167,11 +167,14 @@ function completeHead(
  * @param head the result of {@linkcode completeHead}
  */
 function completeResponse(body: HeldBytes | Body, head: ResponseInit): Response {
-  const response = body && "parts" in body
-    ? new ResponseInParts(body, head)
-    : new FastResponse(isNative ? sendable(body) : body, head);
-  return markComplete(response);
+  if (body && "parts" in body) return markComplete(new ResponseInParts(body, head));
+  const response = markComplete(new FastResponse(isNative ? sendable(body) : body, head));
+  return body instanceof ReadableStream ? Object.assign(response, { [STREAMED]: true }) : response;
 }
+
+/** Marks a response whose body is a stream, even if it has a length. */
+const STREAMED = Symbol("streamed");
+export const isStreamed = (response: Response): boolean => STREAMED in response;
 
 /** The start of a response. It is made once for each set of common headers, which are few. */
 export class PreparedHead {

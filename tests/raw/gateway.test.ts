@@ -413,6 +413,20 @@ for (const [runtime, command] of RELEASES) {
     }
   });
 
+  calls("a long response has its length, if the runtime can send one with a stream", async () => {
+    const length = 3_000_000;
+    node.answer = (_, response) =>
+      response.writeHead(200, { "content-type": "text/plain", "content-length": String(length) })
+        .end(" ".repeat(length));
+    for (const version of ["1.1", "1.0"]) {
+      const line = request("GET /v1/node/status").replace("1.1", version);
+      const [head = "", ...rest] = (await talk(paths.url, line)).split("\r\n\r\n");
+      const told = /^content-length: (\d+)/im.exec(head)?.[1];
+      assert.is(told, runtime === "Bun" ? undefined : String(length), head);
+      assert.ok(rest.join("").length >= length);
+    }
+  });
+
   calls(
     "a response has each header once, without headers that concern the node's connection",
     async () => {
