@@ -148,7 +148,7 @@ type ReadOptions = Omit<CheckedOptions, "description"> & {
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = readValue(options, optionsSchema(own));
-  const found = diagnostics.length > 0 ? diagnostics : diagnosticsBetween(value);
+  const found = diagnostics.length > 0 ? diagnostics : diagnosticsOfOptions(value);
   refuseOptions(found);
   const { description, ...others } = value;
   return typeof description === "object" && "from" in description
@@ -156,7 +156,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
     : { ...others, description };
 }
 
-function diagnosticsBetween(
+function diagnosticsOfOptions(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): SettingDiagnostic[] {
   const found = forwardConflicts(forward, hosts, node.url !== undefined);

@@ -55,7 +55,7 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   await nextTurn();
   const bytes: Bytes = new Uint8Array(await countBytes(texts));
   let at = 0;
-  for (const part of shortPartsOf(texts)) {
+  for (const part of shortTextsOf(texts)) {
     at += encoder.encodeInto(part, bytes.subarray(at)).written;
     await pause();
   }
@@ -65,7 +65,7 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
 /** Resolves to the number of bytes that texts, which are well-formed, have as UTF-8. */
 export async function countBytes(texts: readonly string[]): Promise<number> {
   let size = 0;
-  for (const part of shortPartsOf(texts)) {
+  for (const part of shortTextsOf(texts)) {
     size += sizeOf(part);
     await pause();
   }
@@ -82,7 +82,7 @@ const IS_ASCII = /^[\x00-\x7f]*$/;
 const PART_MAX = 65_536;
 
 /** Joins short texts, and cuts long ones. */
-function* shortPartsOf(texts: readonly string[]): Generator<string, undefined> {
+function* shortTextsOf(texts: readonly string[]): Generator<string, undefined> {
   let joined = "";
   for (const text of texts) {
     if (joined.length + text.length <= PART_MAX) {

@@ -15,8 +15,8 @@ export type Identity = Readonly<Record<string, string>> | undefined;
 export async function readIdentity(): Promise<Identity> {
   const info = await fetchObject(new URL("v1/info", base));
   const known = Object.keys(KEYS).filter((key) => info?.[key] !== undefined);
-  const textOf = (key: string) => showUnseen(String(info![key])).slice(0, 80);
-  return info && Object.fromEntries(known.map((key) => [key, textOf(key)]));
+  const shown = (key: string) => showUnseen(String(info![key])).slice(0, 80);
+  return info && Object.fromEntries(known.map((key) => [key, shown(key)]));
 }
 
 /**

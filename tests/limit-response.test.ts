@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { LIMITS, readResponse, readText } from "../src/info/limit-response.ts";
+import { readResponse, readText, RESPONSE_LIMITS } from "../src/info/limit-response.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
 import { createRandom } from "./_random.ts";
@@ -38,7 +38,7 @@ bounds(
 );
 
 bounds("a member that exceeds a limit is omitted, and the other members are used", () => {
-  const long = "x".repeat(LIMITS.string + 1);
+  const long = "x".repeat(RESPONSE_LIMITS.string + 1);
   const text =
     `{"a":1,"long":"${long}","digits":${"1".repeat(41)},"list":[1,1e400,3],"deep":${nested(40)},` +
     `"${long}":{"in":[1]},"b":2}`;
@@ -122,8 +122,11 @@ bounds(
       `returned something other than JSON: "${nested(40).slice(1, 40)}…"`,
     );
     refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
-    refused(`[${"[],".repeat(LIMITS.values)}[]]`, "sent a response of more than 50,000 values");
-    const most = `[${"1,".repeat(LIMITS.values - 2)}1]`;
+    refused(
+      `[${"[],".repeat(RESPONSE_LIMITS.values)}[]]`,
+      "sent a response of more than 50,000 values",
+    );
+    const most = `[${"1,".repeat(RESPONSE_LIMITS.values - 2)}1]`;
     assert.is(formatJson(readResponse(most).value), most);
   },
 );
@@ -180,15 +183,15 @@ function writeRandom(random: () => number, depth = 0): string {
 }
 
 function assertBounded(value: unknown, depth = 0): void {
-  if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
+  if (typeof value === "string") assert.ok(value.length <= RESPONSE_LIMITS.string);
   if (typeof value === "bigint") {
-    assert.ok(String(value).replace("-", "").length <= LIMITS.digits);
+    assert.ok(String(value).replace("-", "").length <= RESPONSE_LIMITS.digits);
   }
   if (typeof value === "number") assert.ok(Number.isFinite(value));
   if (typeof value !== "object" || value === null) return;
-  assert.ok(depth < LIMITS.depth, "nested too deep");
+  assert.ok(depth < RESPONSE_LIMITS.depth, "nested too deep");
   for (const [key, member] of Object.entries(value)) {
-    assert.ok(key.length <= LIMITS.string);
+    assert.ok(key.length <= RESPONSE_LIMITS.string);
     assertBounded(member, depth + 1);
   }
 }

@@ -23,7 +23,7 @@ import { bytesTaken, type Connections, hasContent } from "./connections.ts";
 const HANDSHAKE_MS = 5000;
 
 /** No compression: a short message could become a very long one. */
-const LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
+const MESSAGE_LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
 
 export class UpgradableMessage extends IncomingMessage {
   /** Completes the handshake; present if the request is one. */
@@ -68,7 +68,7 @@ export function serveUpgrades(
         // If this fails, the connection can still get a response.
         const { WebSocketServer } = await import("ws");
         const server = new WebSocketServer({
-          ...LIMITS,
+          ...MESSAGE_LIMITS,
           noServer: true,
           clientTracking: false,
           maxPayload: MESSAGE_MAX,
@@ -99,7 +99,7 @@ export function serveUpgrades(
 export const connect: Connect = async (url, options, events) => {
   const { default: WebSocket } = await import("ws");
   const client = new WebSocket(url, [], {
-    ...LIMITS,
+    ...MESSAGE_LIMITS,
     headers: options.headers,
     ...trustFor(options.ca),
     maxPayload: NODE_MESSAGE_MAX,

@@ -27,7 +27,7 @@ import {
 import { kindNameOf } from "../settings/texts.ts";
 import { KNOWN_KEYS } from "../info/fields.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
+import { checkKind, locateBeside, readYaml, type YamlFile } from "./yaml-file.ts";
 
 /** The methods reject with errors whose messages are written for the operator. */
 export interface Files {
@@ -79,7 +79,7 @@ export async function readConfigurationFile(
       const text = await files.read(path).catch(({ message }) => {
         throw new ConfigError(placed(message));
       });
-      await addKind(kindNameOf(path) ?? path, parseYaml(text, path, "a kind"));
+      await addKind(kindNameOf(path) ?? path, readYaml(text, path, "a kind"));
     });
   const flagged = kindFile === undefined ? undefined : kindNameOf(kindFile);
   if (kindFile !== undefined) await addKindFile(kindFile);
@@ -154,7 +154,7 @@ async function readKind(
 }
 
 export function parseConfiguration(text: string, name: string): YamlFile {
-  return parseYaml(text, name, "a configuration");
+  return readYaml(text, name, "a configuration");
 }
 
 type LogoFile = { readonly bytes?: Uint8Array; readonly problem?: string };

@@ -45,7 +45,7 @@ export interface YamlFile {
  * @param what a noun that messages use for the content, such as `a kind`
  * @throws {ConfigError}
  */
-export function parseYaml(text: string, name: string, what: string): YamlFile {
+export function readYaml(text: string, name: string, what: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -138,7 +138,7 @@ export function inFlow(value: unknown): string {
 }
 
 export function parseKind(text: string, name: string): Kind {
-  return checkKind(parseYaml(text, name, "a kind"));
+  return checkKind(readYaml(text, name, "a kind"));
 }
 
 /**

@@ -23,11 +23,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /** Without separators, so that `getblock` and `get block` both find `eth_getBlock`. */
-const fold = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}/]+/gu, "");
+const foldWords = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}/]+/gu, "");
 
 /** Returns the entries in which every word is found, the best first. */
 export function find<E extends Entry>(query: string, entries: readonly E[]): E[] {
-  const words = query.split(/\s+/).map(fold).filter(Boolean);
+  const words = query.split(/\s+/).map(foldWords).filter(Boolean);
   return entries.map((entry) => ({ entry, cost: costOf(words, entry) }))
     .filter(({ cost }) => cost < Infinity)
     .sort((a, b) => a.cost - b.cost)
@@ -35,7 +35,7 @@ export function find<E extends Entry>(query: string, entries: readonly E[]): E[]
 }
 
 function costOf(words: readonly string[], { title, text }: Entry): number {
-  const [name, rest] = [fold(title), fold(text)];
+  const [name, rest] = [foldWords(title), foldWords(text)];
   const costs = words.map((word) => {
     const other = SYNONYMS[word] ?? word;
     const slips = Math.min(slipsIn(word, name), slipsIn(other, name));

@@ -171,10 +171,10 @@ const seenOf = ({ status, last_seen }: Info): Info =>
 
 function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
   const known: Info = { ...seenOf(info), ...info };
-  const textOf = (key: string) => formatValue(known[key]);
-  const [software, version, chain] = [textOf("software"), textOf("version"), textOf("chain_id")];
+  const shown = (key: string) => formatValue(known[key]);
+  const [software, version, chain] = [shown("software"), shown("version"), shown("chain_id")];
   const isAlone = isService(info) && (info.name === undefined || info.name === info.software);
-  const own = isAlone ? [] : [textOf("name"), software];
+  const own = isAlone ? [] : [shown("name"), software];
   const ofApi = isAlone || api !== OWN_TITLE ? formatText(api) : "";
   const name = [formatText(title), ...own, ofApi].find((text) => text !== "") ?? "Node";
   const isNamed = name.toLowerCase() === software.toLowerCase();
@@ -184,7 +184,7 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
     ? ""
     : joinTexts(" ", software, version);
   const id = chain.length > 20 ? `${chain.slice(0, 8)}…${chain.slice(-4)}` : chain;
-  const where = textOf("network_name") || textOf("network") || (id && `chain ${id}`);
+  const where = shown("network_name") || shown("network") || (id && `chain ${id}`);
   return [name, joinTexts(" · ", what, where)];
 }
 

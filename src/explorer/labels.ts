@@ -37,7 +37,7 @@ export function tagFragment(name: string): string {
 
 export const NOT_ENABLED = "not enabled";
 
-export const MARKS: readonly (readonly [
+export const MARK_LABELS: readonly (readonly [
   name: keyof OperationMarks | typeof CALL_MARK,
   value: string | true,
   word: string,
@@ -65,7 +65,7 @@ export function mayChange(method: string, operation: Json): boolean {
 }
 
 export function wordsOf(operation: Json): string[] {
-  const words = MARKS.filter(([name, value]) => operation[name] === value)
+  const words = MARK_LABELS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);
   const since = excerpt(textOf(operation["x-since"]) ?? "", 20);
   return since ? [...words, `since ${since}`] : words;

@@ -20,7 +20,7 @@ import {
   requestOf,
 } from "./form-request.ts";
 import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
-import { MARKS, methodNameOf } from "./labels.ts";
+import { MARK_LABELS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import type { Item } from "./read-items.ts";
@@ -319,7 +319,7 @@ function renderAbout(outline: Outline, detail: Detail): string {
   const { title, version, summary, description } = outline;
   const operations = operationsOfOutline(outline);
   const used = new Set(operations.flatMap(({ marks }) => marks));
-  const legend = MARKS.filter(([, , word]) => used.has(word))
+  const legend = MARK_LABELS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");
   return `<section class="about"><h2 dir="auto">${shortText(title)}</h2><p class="version">` +
     `${version ? `Version ${shortText(version)} · ` : ""}OpenAPI description: ` +

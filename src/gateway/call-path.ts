@@ -103,7 +103,7 @@ async function prepare(
     content: {
       ...destination,
       method: request.method,
-      headers: Object.assign(headers, typeHeaderOf(operation, content)),
+      headers: Object.assign(headers, checkedTypeOf(operation, content)),
       body: content.bytes,
       closesConnection: content.bytes !== undefined && !HAS_BODY.test(request.method),
     },
@@ -130,7 +130,7 @@ async function send(
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
-const typeHeaderOf = ({ isChecked }: NodeOperation, { type }: Content): Record<string, string> =>
+const checkedTypeOf = ({ isChecked }: NodeOperation, { type }: Content): Record<string, string> =>
   isChecked && type !== undefined ? { "content-type": type } : {};
 
 const HAS_BODY = /^(?:POST|PUT|PATCH)$/;

@@ -126,11 +126,11 @@ function inMembers(schema: Json, value: Json): WrongValue | undefined {
   const properties = objectOf(schema.properties);
   const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: [missing], rule: "is required" };
-  const folded = new Set(Object.keys(properties).map(fold));
+  const folded = new Set(Object.keys(properties).map(foldName));
   for (const name of Object.keys(value)) {
     const isKnown = Object.hasOwn(properties, name);
     // Nodes written in Go ignore the case of member names.
-    if (!isKnown && (others === false || folded.has(fold(name)))) {
+    if (!isKnown && (others === false || folded.has(foldName(name)))) {
       return { path: [name], rule: "is unknown" };
     }
     const wrong = checkValue(objectOf(isKnown ? properties[name] : others), value[name]);
@@ -140,7 +140,7 @@ function inMembers(schema: Json, value: Json): WrongValue | undefined {
 }
 
 /** Folds the case of a name as Go does: ſ equals s, and the Kelvin sign equals k. */
-const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
+const foldName = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
   if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);

@@ -5,7 +5,7 @@
  */
 import {
   byRank,
-  fold,
+  foldLetters,
   foldPath,
   normalizePath,
   PathTemplate,
@@ -51,7 +51,7 @@ function pathEntryOf(entry: PolicyEntry): PathEntry {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
   const spans = (name: string) => multiSegment.get(name) === true;
-  const readFolded = (literal: string) => fold(decodePercent(literal));
+  const readFolded = (literal: string) => foldLetters(decodePercent(literal));
   const template = new PathTemplate(path, spans);
   const folded = new PathTemplate(path.replace(/\/$/, ""), spans, readFolded);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);

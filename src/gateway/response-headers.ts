@@ -79,7 +79,7 @@ export function responseHeaders(
   const passed: Record<string, string> = {
     ...PROTECTED,
     "cache-control": isPublic ? "no-store" : "private, no-store",
-    ...WITHOUT_CONTENT.includes(status) ? {} : typeHeaderOf(headers.get("content-type")),
+    ...WITHOUT_CONTENT.includes(status) ? {} : passedTypeOf(headers.get("content-type")),
   };
   const wanted: readonly string[] = [
     ...isPublic ? OF_CACHES : [],
@@ -92,12 +92,12 @@ export function responseHeaders(
   const ofConnection = (headers.get("connection") ?? "").toLowerCase().split(/[\s,]+/);
   for (const [name, value] of headers.entries()) {
     const isPassed = (wanted.includes(name) || !isDenied(name)) && !ofConnection.includes(name);
-    if (isPassed && VALUE.test(value)) passed[name] = value;
+    if (isPassed && PASSED_VALUE.test(value)) passed[name] = value;
   }
   return passed;
 }
 
-const VALUE = /^[\t\x20-\x7e]{0,4096}$/;
+const PASSED_VALUE = /^[\t\x20-\x7e]{0,4096}$/;
 
 /** Tells whether a location is relative to the path, and does not leave the node. */
 function staysBelow(location: string | null, path: string): boolean {
@@ -105,7 +105,7 @@ function staysBelow(location: string | null, path: string): boolean {
   return new URL(location, `http://node/below${path}`).pathname.startsWith("/below/");
 }
 
-function typeHeaderOf(type: string | null): Record<string, string> {
+function passedTypeOf(type: string | null): Record<string, string> {
   const [essence = ""] = (type ?? "").split(";");
   const parameters = (type ?? "").slice(essence.length);
   const known = essence.trim().toLowerCase();

@@ -164,12 +164,12 @@ function encodeLiteral(literal: string): string {
 
 /** Normalizes a decoded path as the most lenient server would. */
 export const foldPath = (path: string): string =>
-  fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
+  foldLetters(path).split("/").map(readSegment).filter((segment) => segment !== "")
     .map((segment) => `/${segment}`).join("");
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
 /** Upper-casing before lower-casing makes some letters equal, such as ı and i. */
-export const fold = (text: string): string =>
+export const foldLetters = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

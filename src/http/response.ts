@@ -58,7 +58,7 @@ export class ResponseInParts extends Response {
 
 function streamOf(held: HeldBytes): ReadableStream<Bytes> {
   const { parts, release } = held;
-  const left = shortPartsOf(parts);
+  const left = shortPartsOfAll(parts);
   return new ReadableStream({
     start(controller) {
       held.drop = (reason) => {
@@ -76,7 +76,7 @@ function streamOf(held: HeldBytes): ReadableStream<Bytes> {
   }, { highWaterMark: 0 });
 }
 
-function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefined> {
+function* shortPartsOfAll(parts: readonly Bytes[]): Generator<Bytes, undefined> {
   for (const part of parts) yield* partsOf(part);
 }
 

@@ -11,7 +11,7 @@ import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { groupDigits } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 
-export const LIMITS: Readonly<
+export const RESPONSE_LIMITS: Readonly<
   Record<"bytes" | "values" | "depth" | "string" | "digits", number>
 > = {
   bytes: RESPONSE_MAX,
@@ -25,7 +25,7 @@ export const LIMITS: Readonly<
   digits: 40,
 };
 
-const TOO_LONG = `more than ${LIMITS.string} characters`;
+const TOO_LONG = `more than ${RESPONSE_LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
@@ -33,20 +33,26 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-const TOO_MANY = `sent a response of more than ${groupDigits(String(LIMITS.values), ",")} values`;
+const TOO_MANY = `sent a response of more than ${
+  groupDigits(String(RESPONSE_LIMITS.values), ",")
+} values`;
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
-/** Keeps all digits of numbers, and omits values that exceed `LIMITS`. @throws {SourceError} */
+/**
+ * Keeps all digits of numbers, and omits values that exceed `RESPONSE_LIMITS`.
+ *
+ * @throws {SourceError}
+ */
 export function readResponse(text: string): SourceResponse {
-  if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
+  if (text.length > RESPONSE_LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
     let values = 0;
     const scanner = new JsonScanner(text, Infinity);
     const whole = buildJson(scanner, readDigits, (_holder, _key, value) => {
       // What is too deep is omitted, and thus costs little.
-      if (value === undefined || scanner.depth > LIMITS.depth) return;
-      if (++values > LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
+      if (value === undefined || scanner.depth > RESPONSE_LIMITS.depth) return;
+      if (++values > RESPONSE_LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
     });
     return limit(whole);
   } catch (error) {
@@ -61,13 +67,14 @@ export function readResponse(text: string): SourceResponse {
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
-  if (trimmed.length <= LIMITS.string) return { value: trimmed, omitted: [] };
+  if (trimmed.length <= RESPONSE_LIMITS.string) return { value: trimmed, omitted: [] };
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
 function readDigits(raw: string): number | bigint {
   // `BigInt` needs several seconds to parse a million digits.
-  const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;
+  const isLong = raw.length > RESPONSE_LIMITS.digits &&
+    raw.replaceAll(/\D/g, "").length > RESPONSE_LIMITS.digits;
   const number = isLong ? NaN : readNumber(raw);
   return typeof number === "string" ? Infinity : number;
 }
@@ -94,14 +101,19 @@ function limit(whole: unknown): SourceResponse {
 }
 
 function reasonToOmit(value: unknown, path: Path): string | undefined {
-  if ((path.at(-1)?.length ?? 0) > LIMITS.string) return `a name of ${TOO_LONG}`;
-  if (typeof value === "string") return value.length > LIMITS.string ? TOO_LONG : undefined;
+  if ((path.at(-1)?.length ?? 0) > RESPONSE_LIMITS.string) return `a name of ${TOO_LONG}`;
+  if (typeof value === "string") {
+    return value.length > RESPONSE_LIMITS.string ? TOO_LONG : undefined;
+  }
   if (typeof value === "number") {
     if (Number.isFinite(value)) return undefined;
-    return Number.isNaN(value) ? `more than ${LIMITS.digits} digits` : "a number out of range";
+    return Number.isNaN(value)
+      ? `more than ${RESPONSE_LIMITS.digits} digits`
+      : "a number out of range";
   }
-  const isDeep = typeof value === "object" && value !== null && path.length >= LIMITS.depth;
-  return isDeep ? `more than ${LIMITS.depth} levels deep` : undefined;
+  const isDeep = typeof value === "object" && value !== null &&
+    path.length >= RESPONSE_LIMITS.depth;
+  return isDeep ? `more than ${RESPONSE_LIMITS.depth} levels deep` : undefined;
 }
 
 function nameOf(path: Path): string {

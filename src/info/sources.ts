@@ -16,7 +16,7 @@ import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { isKnown } from "./fields.ts";
-import { LIMITS, readResponse, readText, type SourceResponse } from "./limit-response.ts";
+import { readResponse, readText, RESPONSE_LIMITS, type SourceResponse } from "./limit-response.ts";
 import {
   type HostInfo,
   linkOf,
@@ -240,7 +240,7 @@ export function readOutcome(
 
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
-    const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
+    const bytes = await readFile(path, { limit: RESPONSE_LIMITS.bytes, ...limits });
     return readText(new TextDecoder().decode(bytes));
   } catch (error) {
     throw failureOnHost(error, "has a file that cannot be read", path);
@@ -252,7 +252,7 @@ export async function runCommandSource(
   limits: RequestLimits,
 ): Promise<SourceResponse> {
   try {
-    return readText(await runProgram(command, { limit: LIMITS.bytes, ...limits }));
+    return readText(await runProgram(command, { limit: RESPONSE_LIMITS.bytes, ...limits }));
   } catch (error) {
     throw failureOnHost(error, "has a program that fails", command[0]!);
   }

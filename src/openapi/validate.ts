@@ -245,14 +245,14 @@ function validateTexts(
   key: string,
 ): MemberDiagnostic | undefined {
   const value = object[key];
-  const textOf = (holder: unknown, key: string, item: unknown) =>
+  const asWritten = (holder: unknown, key: string, item: unknown) =>
     typeof item === "string" || !isScalar(item) ? item : spellingOf(file, holder, key);
   const isList = /^(?:names|texts)$/.test(type) && Array.isArray(value);
   if (!isList && type !== "text") return undefined;
   const all = isList ? value : [value];
   const texts = isList
-    ? all.map((item, at) => textOf(value, String(at), item))
-    : [textOf(object, key, value)];
+    ? all.map((item, at) => asWritten(value, String(at), item))
+    : [asWritten(object, key, value)];
   const at = texts.findIndex((text, at) => text !== all[at]);
   if (at < 0) return undefined;
   const message = `${quoteName(key)} must ${isList ? "have strings" : "be a string"}: ` +

@@ -11,7 +11,7 @@ import { examplesIn } from "./kind-interface.ts";
 import { explainSource, placesOf } from "./node-schema.ts";
 import type { Path, SettingDiagnostic } from "./schema.ts";
 
-export function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
+export function diagnosticsOfKind(kind: Json): SettingDiagnostic[] {
   const found: SettingDiagnostic[] = [];
   const report: Report = (path, message, isKey) => found.push({ path, message, isKey });
   checkPlaces(kind, report);

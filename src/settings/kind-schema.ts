@@ -11,7 +11,7 @@ import { CALLS_MAX } from "../node/json-rpc.ts";
 import { objectOf } from "../json/values.ts";
 import type { Kind, KindAuth, KindHealth, Listing, NetworkRules } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { diagnosticsBetween } from "./kind-checks.ts";
+import { diagnosticsOfKind } from "./kind-checks.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFile, FIELD, NODE_SOURCE, REFERENCES } from "./node-schema.ts";
@@ -353,7 +353,7 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       const reported = new Set(issues.map(({ path = [] }) => keyOf(path.map(({ key }) => key))));
       const own = objectOf(value);
       const found = [
-        ...diagnosticsBetween(base ? extendKind(base, own) : own),
+        ...diagnosticsOfKind(base ? extendKind(base, own) : own),
         ...diagnosticsOfInterface(value, base).filter(({ path }) => !reported.has(keyOf(path))),
       ];
       if (base) found.push(...diagnosticsOfExtension(base, own));
