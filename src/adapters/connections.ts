@@ -173,8 +173,7 @@ export class Connections {
   }
 }
 
-/** Returns the number of bytes that have left, or `undefined` if none wait. */
-export function bytesTaken(socket: Socket): number | undefined {
+function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };
   if (!handle || socket.writableLength === 0) return undefined;

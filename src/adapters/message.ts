@@ -68,14 +68,18 @@ export function limitContent(message: IncomingMessage, response: ServerResponse)
  * which resets a client that still sends, and may lose it the response (RFC 9112, section 9.6).
  */
 function closeAfterContent(message: IncomingMessage): void {
-  if (message.complete) return;
+  if (message.complete || message.destroyed) return;
   const { socket } = message;
   const { destroySoon } = socket;
+  let isClosing = false;
   socket.destroySoon = () => {
+    isClosing = true;
     socket.end();
-    const close = () => destroySoon.call(socket);
-    message.once("end", close).once("close", close);
   };
+  message.once("close", () => {
+    socket.destroySoon = destroySoon;
+    if (isClosing) socket.destroySoon();
+  });
 }
 
 /** The target `*` becomes `/*` in the access log, as on Bun and workerd. */

@@ -77,6 +77,9 @@ export class HttpServer {
   };
 
   #onRequest(message: IncomingMessage, response: ServerResponse): void {
+    // The rest of refused content is read after the last response of a connection. Requests behind
+    // it are ignored (RFC 9112, section 9.6).
+    if (message.socket.writableEnded) return;
     this.#connections.addResponse(response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
     // section 9.6).

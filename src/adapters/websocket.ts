@@ -18,9 +18,12 @@ import {
   type PeerEvents,
   type Upgrade,
 } from "../http/socket.ts";
-import { bytesTaken, type Connections, hasContent } from "./connections.ts";
+import { type Connections, hasContent } from "./connections.ts";
 
 const HANDSHAKE_MS = 5000;
+
+/** Deno 2.9 reports no progress during a write. */
+const IS_DENO = "Deno" in globalThis;
 
 /** No compression: a short message could become a very long one. */
 const MESSAGE_LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
@@ -127,6 +130,17 @@ function trustFor(ca: string | undefined): object {
   return { ...trust, tls: { ca: trust.ca } };
 }
 
+/** What Node's sockets know of the bytes that wait. Other sockets lack some of it. */
+interface SocketParts {
+  readonly _handle?: { readonly writeQueueSize: number } | null;
+  /** `writelen` is the length of the write that is in progress. */
+  readonly _writableState?: { readonly writelen: number };
+  readonly encrypted?: boolean;
+}
+
+const partsOf = (socket: WebSocket): SocketParts =>
+  (socket as { readonly _socket?: SocketParts })._socket ?? {};
+
 class WsPeer implements Peer {
   readonly #socket: WebSocket;
   constructor(socket: WebSocket) {
@@ -135,11 +149,12 @@ class WsPeer implements Peer {
     socket.on("error", () => {});
   }
 
-  /** `ws` counts a message until its last byte has left. */
+  /** `ws` counts a message until its last byte has left. Node tells what has left of it. */
   get unsentBytes(): number {
-    const { _socket: socket } = this.#socket as { readonly _socket?: Socket | null };
-    const taken = socket && !("encrypted" in socket) ? bytesTaken(socket) : undefined;
-    return taken === undefined ? this.#socket.bufferedAmount : socket!.bytesWritten - taken;
+    const { bufferedAmount } = this.#socket;
+    const { _handle: handle, _writableState: state, encrypted } = partsOf(this.#socket);
+    if (!handle || !state || encrypted || IS_DENO) return bufferedAmount;
+    return bufferedAmount - state.writelen + handle.writeQueueSize;
   }
 
   attach(events: PeerEvents): void {

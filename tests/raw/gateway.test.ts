@@ -502,6 +502,33 @@ for (const [runtime, command] of RELEASES) {
       },
     );
 
+    calls("a request behind refused content is not carried out", async () => {
+      const socket = await dial(paths.url);
+      let answer = "";
+      socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+      socket.write("POST /v1/node/send HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab");
+      await until(() => answer.includes("\r\n\r\n"));
+      socket.write("cdeGET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await closed(socket);
+      assert.is(statusOf(answer), 401);
+      assert.is(answer.match(/HTTP\/1\.1 /g)?.length, 1);
+      assert.equal(sent(), []);
+    });
+
+    calls("a connection ends with its last response, whatever was refused before", async () => {
+      const socket = await dial(paths.url);
+      let answer = "";
+      socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+      for (let at = 1; at <= 3; at++) {
+        socket.write("POST /v1/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n");
+        await until(() => answer.match(/^HTTP/gm)?.length === at && answer.endsWith("}\n"));
+        socket.write(" ");
+      }
+      socket.write(request("GET /v1/node/status"));
+      await closed(socket);
+      assert.equal(answer.match(/(?<=^HTTP\/1\.1 )\d+/gm), ["405", "405", "405", "200"]);
+    });
+
     calls("while the service stops, each response ends its connection", async () => {
       const server = await serve({ ...optionsFor(node.url, REST), forward: FORWARD });
       let finish: (() => void) | undefined;
