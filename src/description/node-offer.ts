@@ -106,10 +106,11 @@ export class NodeOffer {
     this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
     if (now() - this.#learnt.askedAt < interval) return;
     try {
-      const offer = await known.askOffer(
-        this.#info,
-        async () => (await this.#monitor.snapshotNow()).info,
-      );
+      const offer = await known.askOffer(this.#info, async () => {
+        await this.#monitor.snapshotNow();
+        // What a node of another kind has told is not used.
+        return this.#info;
+      });
       if (this.#learnt.of === known) this.#learn(offer, now());
     } catch {
       // The node's previous list of operations remains valid.
