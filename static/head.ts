@@ -97,11 +97,12 @@ export class InfoFollower {
       void hasOtherDescription();
     });
     stream.addEventListener("info", () => this.#request());
-    stream.addEventListener("description", () => {
+    stream.addEventListener("description", ({ data }) => {
+      const { version } = JSON.parse(data) as { version: string };
+      const isChanged = showWhetherChanged(version);
       // The description may keep changing, so the page reloads only once and then shows a notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-      if (this.#isIdle() && visit?.type !== "reload") location.reload();
-      else void hasOtherDescription();
+      if (isChanged && this.#isIdle() && visit?.type !== "reload") location.reload();
     });
     // Browsers do not reconnect a stream after every failure, so the page reconnects it.
     stream.addEventListener("error", () => {
@@ -177,7 +178,11 @@ export async function hasOtherDescription(): Promise<boolean> {
   const spec = document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!;
   const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
   const version = response?.ok ? response.headers.get("x-description-version") : null;
-  const isChanged = version !== null && version !== header().dataset.version;
+  return version !== null && showWhetherChanged(version);
+}
+
+function showWhetherChanged(version: string): boolean {
+  const isChanged = version !== header().dataset.version;
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());
   // While a node starts, the service may have another description for some seconds.

@@ -480,7 +480,7 @@ missing(
       const etag = (await fetch("/spec.json")).headers.get("etag");
       passed = 10_000;
       let told = "";
-      while (!told.includes(`data: ${JSON.stringify({ etag })}`)) {
+      while (!told.includes(`"etag":${JSON.stringify(etag)}`)) {
         const { value } = await reader.read();
         told += new TextDecoder().decode(value);
       }

@@ -218,7 +218,13 @@ kinds("a page that listens gets the new description without asking for it", asyn
     told += new TextDecoder().decode(value);
   }
   await reader.cancel();
-  assert.ok((await (await ask(app, "/spec.json")).json()).paths["/status"]);
+  const served = await ask(app, "/spec.json");
+  const [, data] = /event: description\n(?:id: .*\n)?data: (.*)\n/.exec(told)!;
+  assert.equal(JSON.parse(data!), {
+    etag: served.headers.get("etag"),
+    version: served.headers.get("x-description-version"),
+  });
+  assert.ok((await served.json()).paths["/status"]);
   await app.close();
   await node.stop();
 });

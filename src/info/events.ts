@@ -73,11 +73,12 @@ export class NodeEvents {
     }
   }
 
-  tellDescription(etag: string): void {
+  /** @param version the value of `x-description-version` */
+  tellDescription(etag: string, version: string): void {
     const before = this.#etag;
     this.#etag = etag;
     if (before !== undefined && etag !== before) {
-      this.stream.append("description", formatJson({ etag }));
+      this.stream.append("description", formatJson({ etag, version }));
     }
   }
 

@@ -163,7 +163,10 @@ export class Resources {
       this.#node,
       this.monitor,
     );
-    const publish = () => this.events.tellDescription(description.current.json.etag);
+    const publish = () => {
+      const { json, version } = description.current;
+      this.events.tellDescription(json.etag, version);
+    };
     description.onChange.add(publish);
     publish();
     if (this.#hasEnded) description.close();

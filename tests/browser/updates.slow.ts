@@ -148,20 +148,23 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    change(to: string | undefined = "other") {
-      version = to;
+    change() {
+      version = "other";
     },
-    /**
-     * After a `description` event, the next call of `tell` waits until the page has opened a new
-     * stream.
-     */
-    async tell(event: string) {
+    async tell(event: string, data: unknown = {}) {
       await until(() => Promise.resolve(stream !== undefined));
-      stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));
-      if (event === "description") stream = undefined;
+      const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+      stream!.enqueue(new TextEncoder().encode(text));
+    },
+    /** The next call of `tell` waits until the page has opened a new stream. */
+    forgetStream() {
+      stream = undefined;
     },
   };
 }
+
+const versionOfPage = () =>
+  page.locator("#node").evaluate((node: HTMLElement) => node.dataset.version);
 
 live("each chart has a text, and is drawn even from a malformed history", async () => {
   const at = (second: number) => new Date(1_800_000_000_000 + second * 1000).toISOString();
@@ -194,31 +197,48 @@ live("each chart has a text, and is drawn even from a malformed history", async 
 });
 
 live("the first new description is shown at once if no form is open", async () => {
-  const { url, tell, change } = await serveTold();
+  const { url, tell, forgetStream } = await serveTold();
   await page.goto(url + SIMPLE);
   const told = page.getByText("The description has changed.");
   const reloaded = page.waitForEvent("load");
-  await tell("description");
+  await tell("description", { version: "other" });
+  forgetStream();
   await reloaded;
-  change();
-  await tell("description");
+  await tell("description", { version: "other" });
   await told.waitFor();
   const shown = page.waitForEvent("load");
   await page.getByRole("button", { name: "Show it" }).click();
   await shown;
 });
 
+live("with other example values only, the page does not load anew and tells nothing", async () => {
+  const { url, tell, forgetStream } = await serveTold();
+  await page.goto(url + SIMPLE);
+  let loads = 0;
+  page.on("load", () => loads++);
+  await tell("description", { etag: '"other"', version: await versionOfPage() });
+  const reloaded = page.waitForEvent("load");
+  await tell("description", { version: "other" });
+  forgetStream();
+  await reloaded;
+  // A second load would end this stream.
+  await tell("description", { version: await versionOfPage() });
+  await tell("description", { version: "other" });
+  await page.getByText("The description has changed.").waitFor();
+  assert.is(loads, 1);
+});
+
 live("in the reference, or if a form is open, a new description is only announced", async () => {
-  const { url, tell, change } = await serveTold();
+  const { url, tell, forgetStream } = await serveTold();
   const told = page.getByText("The description has changed.");
   for (const document of [SIMPLE, "v1/spec"]) {
+    forgetStream();
     await page.goto(url + document);
-    change();
     if (document === SIMPLE) {
       await page.evaluate(() => location.hash = "#op/getInfo");
       await page.locator(".try[open]").waitFor();
     }
-    await tell("description");
+    await tell("description", { version: "other" });
     await told.waitFor();
   }
 });
@@ -227,12 +247,10 @@ live("a change is not announced any more once it is undone", async () => {
   const { url, tell, change } = await serveTold();
   await page.goto(url + "v1/spec");
   const told = page.getByText("The description has changed.");
-  const { version } = await page.locator("#node").evaluate((node: HTMLElement) => node.dataset);
   change();
   await tell("snapshot");
   await told.waitFor();
-  change(version);
-  await tell("description");
+  await tell("description", { version: await versionOfPage() });
   await told.waitFor({ state: "detached" });
 });
 
