@@ -12,7 +12,7 @@ import { until } from "./_gateway.ts";
 const slow = suite("clients that read slowly");
 
 /** Even a busy machine reads 100 kB in 5 s. The default limit is 10 kB in 10 s. */
-const SLOWEST = { bytes: 100_000, time: 5000, check: 50 };
+const SLOWEST = { bytes: 100_000, timeMs: 5000, checkMs: 50 };
 const PART = new Uint8Array(65_536);
 /** The response does not fit into the buffers of the system, so a client must read it. */
 const LONG = new Uint8Array(20_000_000);

@@ -6,16 +6,12 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { type Speed, Throughput } from "../throughput.ts";
 import { TIMEOUTS } from "./shared.ts";
 
-/**
- * The minimum speed of a client, in `bytes` per `time` milliseconds, checked every `check`
- * milliseconds.
- */
-export interface Slowest {
-  readonly bytes: number;
-  readonly time: number;
-  readonly check: number;
+/** The minimum speed of a client, checked every `checkMs` milliseconds. */
+export interface Slowest extends Speed {
+  readonly checkMs: number;
 }
 
 interface ClientConnection {
@@ -27,18 +23,10 @@ interface ClientConnection {
   restedAt: number;
   /** The time of the last check at which a response was being sent. */
   respondedAt: number;
-  /**
-   * The number of bytes that the client had taken when it last made progress, and the time of that
-   * progress.
-   */
-  read?: Progress | undefined;
-  /** The same for the content of the last request. */
-  sent?: Progress | undefined;
-}
-
-interface Progress {
-  readonly bytes: number;
-  readonly at: number;
+  /** The speed at which the client takes what is queued for it. */
+  read?: Throughput | undefined;
+  /** The speed at which the content of the last request arrives. */
+  sent?: Throughput | undefined;
 }
 
 /** The content of a request, of which `received` bytes have arrived. */
@@ -48,8 +36,8 @@ export interface CountedMessage extends IncomingMessage {
 
 const DRAIN_INTERVAL_MS = 20;
 
-/** The content of a request must arrive whole, or with so many bytes in `TIMEOUTS.content`. */
-const CONTENT_BYTES = 65_536;
+/** The minimum speed of the content of a request until it has arrived whole. */
+const SLOWEST_CONTENT: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS.content };
 
 export class Connections {
   readonly #connections = new Map<Socket, ClientConnection>();
@@ -60,13 +48,13 @@ export class Connections {
   /** @param onLate called if the content of a request arrives too slowly */
   constructor(
     onLate: (socket: Socket) => void,
-    slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check },
+    slowest: Slowest = { bytes: 10_000, timeMs: 10_000, checkMs: TIMEOUTS.check },
   ) {
     this.#onLate = onLate;
     this.#slowest = slowest;
     // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections
     // instead. They count as the start of a head.
-    this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
+    this.#timer = setInterval(() => this.#check(performance.now()), slowest.checkMs);
     this.#timer.unref();
   }
 
@@ -91,7 +79,7 @@ export class Connections {
     const connection = this.#connections.get(response.req.socket);
     if (!connection) return;
     connection.lastResponse = response;
-    connection.sent = { bytes: 0, at: performance.now() };
+    connection.sent = new Throughput(SLOWEST_CONTENT, 0, performance.now());
     if (this.#isEnding) response.shouldKeepAlive = false;
   }
 
@@ -141,11 +129,11 @@ export class Connections {
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);
-      const { read } = connection;
       if (bytes === undefined) connection.read = undefined;
-      else if (!read || bytes - read.bytes >= this.#slowest.bytes) {
-        connection.read = { bytes, at: now };
-      } else if (now - read.at > this.#slowest.time) socket.destroy();
+      else {
+        connection.read ??= new Throughput(this.#slowest, bytes, now);
+        if (connection.read.isTooLow(bytes, now)) socket.destroy();
+      }
       this.#checkContent(socket, connection, now);
       const { bytesWritten, bytesRead } = socket;
       if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
@@ -163,10 +151,9 @@ export class Connections {
     const message = lastResponse.req as CountedMessage;
     if (message.complete || message.destroyed) return;
     // An app that does not read stops the client.
-    const isUnread = message.readableLength > 0;
-    if (isUnread || message.received - sent.bytes >= CONTENT_BYTES) {
-      connection.sent = { bytes: message.received, at: now };
-    } else if (now - sent.at > TIMEOUTS.head + TIMEOUTS.content) {
+    if (message.readableLength > 0) {
+      connection.sent = new Throughput(SLOWEST_CONTENT, message.received, now);
+    } else if (sent.isTooLow(message.received, now)) {
       connection.sent = undefined;
       this.#onLate(socket);
     }

@@ -120,8 +120,8 @@ export const TIMEOUTS = {
   idle: 125_000,
   /**
    * The time limit for 64 KiB of a request's content, or for its end. Calls of the node are refused
-   * after this time (see `PERIOD_MS`); content that a host's operation reads gets the time for the
-   * head, too. After the response, it is the time limit for the rest of the content.
+   * after this time (see `SLOWEST_CALL`); content that a host's operation reads gets the time for
+   * the head, too. After the response, it is the time limit for the rest of the content.
    */
   content: 10_000,
   /**

@@ -11,10 +11,11 @@ import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
+import { Throughput } from "../throughput.ts";
 import { decodePercent } from "../untrusted-text.ts";
 import type { Call, CallForm } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
-import { type Content, JSON_MAX, LEAST_BYTES, PERIOD_MS } from "./content.ts";
+import { type Content, JSON_MAX, SLOWEST_CALL } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
@@ -234,35 +235,6 @@ function lengthOf(
   return status !== 204 && isUsed && /^\d+$/.test(length) ? length : undefined;
 }
 
-/** Ends a response that a client reads too slowly while other calls wait for its slot. */
-class SlowReaderWatch {
-  /** The number of bytes that the client has been given. */
-  given = 0;
-  #bytes = 0;
-  #since = performance.now();
-  readonly #timer: ReturnType<typeof setInterval>;
-  constructor(gateway: Gateway, running: RunningCalls) {
-    this.#timer = setInterval(() => {
-      if (this.#isSlow() && gateway.queuedCalls > 0) running.breakOff();
-    }, CHECK_INTERVAL_MS);
-  }
-
-  #isSlow(): boolean {
-    const now = performance.now();
-    if (this.given - this.#bytes >= LEAST_BYTES) {
-      this.#bytes = this.given;
-      this.#since = now;
-    }
-    return now - this.#since > PERIOD_MS;
-  }
-
-  dispose(): void {
-    clearInterval(this.#timer);
-  }
-}
-
-const CHECK_INTERVAL_MS = 1000;
-
 /** @throws {Refusal} if the node's status must not be passed on */
 function checkStatus(status: number, hasCredentials: boolean): void {
   if (status === 407 || (status === 401 && !hasCredentials)) throw CREDENTIALS_REJECTED;
@@ -271,6 +243,8 @@ function checkStatus(status: number, hasCredentials: boolean): void {
   throw new Refusal(502, CODES.notReached, message, { isUncertain: true });
 }
 
+const CHECK_INTERVAL_MS = 1000;
+
 /** @param onEnd is called once, also if the client leaves */
 function streamOf(
   upstream: UpstreamResponse,
@@ -278,13 +252,18 @@ function streamOf(
   running: RunningCalls,
   onEnd: () => void,
 ): ReadableStream<Bytes> {
-  const watch = new SlowReaderWatch(gateway, running);
+  let givenBytes = 0;
+  const throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
+  const watch = setInterval(() => {
+    const isSlow = throughput.isTooLow(givenBytes, performance.now());
+    if (isSlow && gateway.queuedCalls > 0) running.breakOff();
+  }, CHECK_INTERVAL_MS);
   let hasEnded = false;
   // A client that leaves while a part is awaited ends the stream, and so does the wait.
   const end = () => {
     if (hasEnded) return;
     hasEnded = true;
-    watch.dispose();
+    clearInterval(watch);
     void running.end();
     onEnd();
   };
@@ -293,7 +272,7 @@ function streamOf(
       try {
         const part = upstream.parts.shift() ?? await upstream.next();
         if (part) {
-          watch.given += part.byteLength;
+          givenBytes += part.byteLength;
           return controller.enqueue(part);
         }
         end();

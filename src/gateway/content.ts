@@ -5,6 +5,7 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
+import type { Speed } from "../throughput.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { ReservedBytes } from "./budget.ts";
@@ -23,10 +24,10 @@ export const EXCESS_MAX: number = 32 * 1024 * 1024;
 export const JSON_MAX: number = 1024 * 1024;
 
 /**
- * In each period, at least `LEAST_BYTES` of a request's content must arrive, or all that is left.
- * So must those of a response that is sent while other calls wait for a slot.
+ * The minimum speed of a request's content until it has arrived whole, and of a response that is
+ * sent while other calls wait for a slot.
  */
-export const LEAST_BYTES: number = 65_536, PERIOD_MS: number = 10_000;
+export const SLOWEST_CALL: Speed = { bytes: 65_536, timeMs: 10_000 };
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -141,17 +142,17 @@ async function readBody(
   declared: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
-  let length = 0, count = 0, wanted = LEAST_BYTES;
+  let length = 0, count = 0, wanted = SLOWEST_CALL.bytes;
   let refusal: Refusal | undefined;
   const stop = new LightSignal();
-  const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
+  const startPeriod = () => setTimeout(() => stop.abort(LATE), SLOWEST_CALL.timeMs);
   let timer = startPeriod();
   const accept = (part: Bytes) => {
     length += part.byteLength;
     if (length >= wanted) {
       clearTimeout(timer);
       timer = startPeriod();
-      wanted = length + LEAST_BYTES;
+      wanted = length + SLOWEST_CALL.bytes;
     }
     if (length > most || declared > most) {
       for (const before of parts.empty()) excess?.accept(before);

@@ -5,14 +5,15 @@
  * @module
  */
 import type { Peer } from "../http/socket.ts";
+import { type Speed, Throughput } from "../throughput.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** With more bytes that wait for the client, nothing is read from the node. */
 const FULL_MAX = 65_536;
 const CHARACTER_BYTES_MAX = 3;
 
-/** How long a client for which so much waits may read nothing. */
-const STUCK_MS = 25_000;
+/** A client for which so much waits must read at least so much. */
+const SLOWEST_READER: Speed = { bytes: 1, timeMs: 25_000 };
 const DRAIN_INTERVAL_MS = 64;
 
 interface OutboxEvents {
@@ -107,14 +108,13 @@ export class Outbox {
 
   /** Waits until at most `most` bytes wait for the client. */
   async drain(most: number = FULL_MAX): Promise<void> {
-    let mostRead = -Infinity, readAt = 0, interval = 1;
+    let throughput: Throughput | undefined;
+    let interval = 1;
     while (!this.#isClosed && this.#peer.unsentBytes > most) {
       const now = performance.now();
       const read = this.#queuedBytes - this.#peer.unsentBytes;
-      if (read > mostRead) {
-        mostRead = read;
-        readAt = now;
-      } else if (now - readAt > STUCK_MS) return this.#events.onStuck();
+      throughput ??= new Throughput(SLOWEST_READER, read, now);
+      if (throughput.isTooLow(read, now)) return this.#events.onStuck();
       await new Promise((resolve) => setTimeout(resolve, interval));
       interval = Math.min(2 * interval, DRAIN_INTERVAL_MS);
     }

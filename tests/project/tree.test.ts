@@ -15,7 +15,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
       ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
-      ...["closeable.ts", "listeners.ts", "run-id.ts", "units.ts"],
+      ...["closeable.ts", "listeners.ts", "run-id.ts", "throughput.ts", "units.ts"],
     ],
     ["platform.ts"],
     ["slices.ts"],
