@@ -24,6 +24,7 @@ import {
   checkServeOptions,
   type EndEntry,
   failure,
+  IS_DENO,
   type Listening,
   report,
   runningServer,
@@ -36,8 +37,6 @@ import {
 import { serveUpgrades } from "./websocket.ts";
 
 useResponseClass(FastResponse);
-
-const IS_DENO = "Deno" in globalThis;
 
 export class HttpServer {
   readonly http: Server;

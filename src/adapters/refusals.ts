@@ -11,7 +11,7 @@ import { problemText } from "../http/problem.ts";
 import { type HttpStatus, REASONS } from "../http/response.ts";
 import type { Connections } from "./connections.ts";
 import { logHeadOf, type Message } from "./message.ts";
-import { beginEntry, type Callbacks, type EndEntry, refusal, TIMEOUTS } from "./shared.ts";
+import { beginEntry, type Callbacks, type EndEntry, IS_DENO, refusal, TIMEOUTS } from "./shared.ts";
 
 /** Responds to requests that the parser accepts but the app must not see. */
 export function ownResponse(
@@ -55,7 +55,7 @@ export class Refusals {
   /** @param code of the error by which the parser or a time limit ends the reading */
   refuseUnreadable(socket: Socket, code: string | undefined): void {
     // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
-    if ("Deno" in globalThis) socket.removeAllListeners("data").resume();
+    if (IS_DENO) socket.removeAllListeners("data").resume();
     if (code === "ECONNRESET") return void socket.destroy();
     const last = this.#connections.pendingResponse(socket);
     if (last && !last.req.complete) return this.#refuseContent(last, socket, code);

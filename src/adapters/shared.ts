@@ -137,6 +137,8 @@ export const TIMEOUTS = {
   grace: 5_000,
 } as const;
 
+export const IS_DENO: boolean = "Deno" in globalThis;
+
 export interface Address {
   /** A host name, or an IP literal without brackets. */
   readonly hostname: string;

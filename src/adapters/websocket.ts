@@ -19,11 +19,9 @@ import {
   type Upgrade,
 } from "../http/socket.ts";
 import { type Connections, hasContent } from "./connections.ts";
+import { IS_DENO } from "./shared.ts";
 
 const HANDSHAKE_MS = 5000;
-
-/** Deno 2.9 reports no progress during a write. */
-const IS_DENO = "Deno" in globalThis;
 
 /** No compression: a short message could become a very long one. */
 const MESSAGE_LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
@@ -149,7 +147,10 @@ class WsPeer implements Peer {
     socket.on("error", () => {});
   }
 
-  /** `ws` counts a message until its last byte has left. Node tells what has left of it. */
+  /**
+   * `ws` counts a message until its last byte has left. Node tells what has left of it;
+   * Deno 2.9 does not.
+   */
   get unsentBytes(): number {
     const { bufferedAmount } = this.#socket;
     const { _handle: handle, _writableState: state, encrypted } = partsOf(this.#socket);

@@ -17,8 +17,7 @@ import { clausesOf } from "../info/status.ts";
 import { FORBIDDEN } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
-import type { Reference } from "../kinds/kind.ts";
-import { questionOf } from "../settings/node-schema.ts";
+import type { Reference, Source } from "../kinds/kind.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription, lintForward } from "./check-description.ts";
@@ -144,6 +143,13 @@ function describeSources(config: Config, inspection: Inspection): ReportSection[
     notes,
     data: { sources },
   }];
+}
+
+function questionOf(source: Source): string {
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return `GET ${source.get}`;
+  if ("post" in source) return `POST ${source.post}`;
+  return "file" in source ? source.file : source.command.join(" ");
 }
 
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {

@@ -39,7 +39,7 @@ export class ReadError extends Error {
   override name = "ReadError";
 }
 
-const TIMEOUT = 10_000, REDIRECTS_MAX = 5;
+const TIMEOUT_MS = 10_000, REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
@@ -64,7 +64,7 @@ async function readFromDisk(path: URL, stamp?: string) {
     if (current === stamp) return undefined;
     const limit = SIZES.bytes.disk;
     if (size > limit) throw new ReadError(`it ${explainSize("bytes", "disk")}`);
-    const bytes = await readFile(url, { limit, timeout: TIMEOUT });
+    const bytes = await readFile(url, { limit, timeout: TIMEOUT_MS });
     return { url, bytes, isJson: JSON_NAME.test(url.pathname), stamp: current };
   } catch (error) {
     if (error instanceof PlatformError) throw new ReadError(error.message);
@@ -80,7 +80,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const reason = (error as Error).name === "TimeoutError"
-      ? `${asked.origin} did not finish its response within ${TIMEOUT / 1000} s`
+      ? `${asked.origin} did not finish its response within ${TIMEOUT_MS / 1000} s`
       : `${asked.origin} cannot be reached`;
     throw new ReadError(reason, { cause: error });
   }
@@ -92,7 +92,7 @@ async function follow(
   asked: URL,
   stamp?: string,
 ): Promise<{ url: URL; response: Fetched }> {
-  const signal = AbortSignal.timeout(TIMEOUT);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   const headers = {
     accept: "application/json, application/yaml;q=0.9, */*;q=0.5",
     "accept-encoding": "identity",

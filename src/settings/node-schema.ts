@@ -404,13 +404,6 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Sett
   );
 }
 
-export function questionOf(source: Source): string {
-  if ("jsonrpc" in source) return source.jsonrpc;
-  if ("get" in source) return `GET ${source.get}`;
-  if ("post" in source) return `POST ${source.post}`;
-  return "file" in source ? source.file : source.command.join(" ");
-}
-
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
   const isRight = [from].flat().every((place) => typeof place === "string");
