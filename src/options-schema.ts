@@ -53,7 +53,7 @@ function nodeOptions(own: readonly string[]): Schema {
     NODE_URL as v.GenericSchema<string>,
   );
   const url = secret(anyOf([NODE_URL, urlObject], URL_EXAMPLE));
-  const optionalUrl = v.optional(url);
+  const optionalUrl = optional(url, CLI_OPTIONS.url.text);
   const whole = object({ ...nodeSettings(FILE, own), url: optionalUrl });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
   return anyOf([alone, whole], "the URL of the node, or an object with url");

@@ -8,9 +8,9 @@ import type { Duration, Field, Source } from "./kinds/kind.ts";
 import type { SecretPlace } from "./node/secrets.ts";
 
 /** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
-export interface NodeSettings {
+export interface NodeOptions {
   /** The node's URL, such as http://127.0.0.1:8545. */
-  url?: string | undefined;
+  url?: string | URL | undefined;
   /**
    * The kind of the node, or "none" to use only the settings in info.
    * @default detected
@@ -53,47 +53,9 @@ export interface NodeSettings {
 }
 
 /** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
-export interface NodeOptions {
-  url?: string | URL | undefined;
-  /**
-   * The kind of the node, or "none" to use only the settings in info.
-   * @default detected
-   */
-  kind?: string | undefined;
-  /**
-   * The URL for WebSocket connections to the node.
-   * @default url, with the path and port of the kind
-   */
-  ws?: string | undefined;
-  /**
-   * The file or variable with the node's secret. Only the origin of node.url receives the
-   * secret. If the secret has at least 8 characters, a response that contains the secret is
-   * refused.
-   * @default the usual secret files of this kind of node
-   */
-  auth?: SecretPlace | undefined;
-  /**
-   * An additional certificate authority to trust for https.
-   * @default the authorities that the runtime trusts
-   */
-  tls?: { ca_file: string } | undefined;
-  /**
-   * The maximum time for a response from the node.
-   * @default 2s
-   */
-  timeout?: Duration | undefined;
-  /**
-   * The identity of the node: values that /v1/info must have. If another node responds, its
-   * status is degraded (wrong_network), and calls are not forwarded.
-   * @default any node
-   */
-  expect?: Readonly<Record<string, string | number>> | undefined;
-  /**
-   * If true, the service asks the node once which methods of its kind the node lacks. Only a
-   * node on this machine or in its network is asked.
-   * @default true
-   */
-  ask_methods?: boolean | undefined;
+export interface NodeSettings extends NodeOptions {
+  /** The node's URL, such as http://127.0.0.1:8545. */
+  url?: string | undefined;
 }
 
 /** The keys of `info`: see [Configuration](../docs/configuration.md#info). */

@@ -19,38 +19,52 @@ import type { SecretPlace } from "./node/secrets.ts";
 `;
 
 export function settingTypes(): string {
-  const { node, info, events, forward } = partsOf(configuration()).entries!;
-  const { clients } = partsOf(objectIn(forward!)).entries!;
-  const options = partsOf(optionsSchema([])).entries!;
-  const interfaces: [name: string, key: string, schema: Schema][] = [
-    ["NodeSettings", "node", node!],
-    ["NodeOptions", "node", objectIn(options.node!)],
-    ["InfoSettings", "info", info!],
-    ["EventSettings", "events", events!],
-    ["ClientSettings", "forward.clients", partsOf(clients!).item!],
-    ["ForwardSettings", "forward", objectIn(forward!)],
-    ["PageSettings", "page", options.page!],
+  const { node, info, events, forward } = entriesOf(configuration());
+  const { clients } = entriesOf(objectIn(forward!));
+  const { node: nodeOption, page } = entriesOf(optionsSchema([]));
+  const nodeOptions = entriesOf(objectIn(nodeOption!));
+  const interfaces: [name: string, key: string, keys: Settings, base?: Base][] = [
+    ["NodeOptions", "node", nodeOptions],
+    ["NodeSettings", "node", entriesOf(node!), { name: "NodeOptions", keys: nodeOptions }],
+    ["InfoSettings", "info", entriesOf(info!)],
+    ["EventSettings", "events", entriesOf(events!)],
+    ["ClientSettings", "forward.clients", entriesOf(partsOf(clients!).item!)],
+    ["ForwardSettings", "forward", entriesOf(objectIn(forward!))],
+    ["PageSettings", "page", entriesOf(page!)],
   ];
-  const written = interfaces.map(([name, key, schema]) => {
+  const written = interfaces.map(([name, key, keys, base]) => {
     const link = `[Configuration](../docs/configuration.md#${key.replace(".", "")})`;
-    return interfaceOf(name, `The keys of \`${key}\`: see ${link}.`, schema);
+    return interfaceOf(name, `The keys of \`${key}\`: see ${link}.`, keys, base);
   });
   return [HEAD, ...written].join("\n");
 }
+
+const entriesOf = (schema: Schema): Settings => partsOf(schema).entries!;
 
 /** The option of a union that is an object. */
 const objectIn = (schema: Schema): Schema =>
   partsOf(schema).options!.find((option) => partsOf(option).entries)!;
 
+/** The interfaces that an interface extends, whose members it does not repeat. */
+interface Base {
+  readonly name: string;
+  readonly keys: Settings;
+}
+
 const LONGEST = 92;
 
-function interfaceOf(name: string, text: string, schema: Schema): string {
-  const members = Object.entries(partsOf(schema).entries!).map(([key, member]) => {
+function interfaceOf(name: string, text: string, keys: Settings, base?: Base): string {
+  const inherited = base ? membersOf(base.keys) : [];
+  const members = membersOf(keys).filter((member) => !inherited.includes(member));
+  const heritage = base ? ` extends ${base.name}` : "";
+  return `${comment(text, "")}export interface ${name}${heritage} {\n${members.join("")}}\n`;
+}
+
+const membersOf = (keys: Settings): string[] =>
+  Object.entries(keys).map(([key, member]) => {
     const { text, default: usual } = aboutOf(member);
     return `${comment(text && `${text}.`, "  ", usual)}  ${memberOf(key, member)};\n`;
   });
-  return `${comment(text, "")}export interface ${name} {\n${members.join("")}}\n`;
-}
 
 function comment(text: string, indent: string, usual?: string): string {
   if (text === "") return "";
@@ -63,7 +77,9 @@ function comment(text: string, indent: string, usual?: string): string {
 function memberOf(key: string, member: Schema): string {
   const name = /^[\w$]+$/.test(key) ? key : JSON.stringify(key);
   const isOptional = member.type === "optional";
-  return `${name}${isOptional ? "?" : ""}: ${typeOf(member)}${isOptional ? " | undefined" : ""}`;
+  const type = typeOf(member);
+  const other = isOptional && type !== "unknown" ? " | undefined" : "";
+  return `${name}${isOptional ? "?" : ""}: ${type}${other}`;
 }
 
 function typeOf(schema: Schema): string {
