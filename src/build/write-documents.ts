@@ -32,7 +32,7 @@ import {
   type Schema,
   type Settings,
 } from "../settings/schema.ts";
-import { settingTypes } from "./write-types.ts";
+import { kindTypes, settingTypes } from "./write-types.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -42,6 +42,7 @@ export const WRITTEN = {
   "spec/kind.schema.json": (): string =>
     jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", withExtensions),
   "src/setting-types.ts": settingTypes,
+  "src/kinds/kind.ts": kindTypes,
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
   "docs/monitoring.md": monitoringReference,

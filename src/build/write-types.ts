@@ -1,14 +1,17 @@
 /**
- * Writes the TypeScript types of the settings from their schemas.
+ * Writes the TypeScript types of settings and of kinds from their schemas.
  *
  * @module
  */
 import { wrap } from "../cli/output.ts";
 import { optionsSchema } from "../options-schema.ts";
 import { configuration } from "../settings/configuration.ts";
+import { interfaceSettings } from "../settings/kind-interface.ts";
+import { kindSchema } from "../settings/kind-schema.ts";
+import { SOURCE_OPTIONS } from "../settings/node-schema.ts";
 import { aboutOf, partsOf, type Schema, type Settings, typeNameOf } from "../settings/schema.ts";
 
-const HEAD = `/**
+const SETTINGS_HEAD = `/**
  * The types of settings. Written by \`npm run schema\` from the tables in \`src/settings/\` and
  * \`src/options-schema.ts\`.
  *
@@ -16,6 +19,29 @@ const HEAD = `/**
  */
 import type { Duration, Field, Source } from "./kinds/kind.ts";
 import type { SecretPlace } from "./node/secrets.ts";
+`;
+
+const KIND_HEAD = `/**
+ * The types of the files in \`spec/kinds/\`, each of which defines a kind of node. Written by
+ * \`npm run schema\` from \`src/settings/kind-schema.ts\` and \`src/settings/node-schema.ts\`.
+ *
+ * @module
+ */
+import type { Duration } from "../units.ts";
+import type { KindInterface } from "./interface.ts";
+import type {
+  AuthFile,
+  Conversion,
+  DerivedKeys,
+  KindStatusCode,
+  Listing,
+  MethodCall,
+  Reference,
+  Test,
+} from "./parts.ts";
+
+export type { Duration };
+export type * from "./parts.ts";
 `;
 
 export function settingTypes(): string {
@@ -36,7 +62,50 @@ export function settingTypes(): string {
     const link = `[Configuration](../docs/configuration.md#${key.replace(".", "")})`;
     return interfaceOf(name, `The keys of \`${key}\`: see ${link}.`, keys, base);
   });
-  return [HEAD, ...written].join("\n");
+  return [SETTINGS_HEAD, ...written].join("\n");
+}
+
+/** The forms of a source, in the order of the schema. */
+const SOURCES = {
+  JsonRpcSource: "A JSON-RPC 2.0 call over HTTP.",
+  GetSource: "An HTTP GET request for JSON.",
+  PostSource: "An HTTP POST request for JSON.",
+  FileSource: "A file with JSON or plain text.",
+  CommandSource: "A program whose standard output is JSON or plain text.",
+};
+
+export function kindTypes(): string {
+  const kind = entriesOf(kindSchema());
+  const { auth, health, websocket } = kind;
+  const { rules, networks } = entriesOf(health!);
+  const { sources, fields } = entriesOf(entriesOf(configuration()).info!);
+  const forms = partsOf(partsOf(sources!).value!).options!;
+  const field = objectIn(partsOf(fields!).value!);
+  const common = { name: "SourceOptions", keys: SOURCE_OPTIONS };
+  const base = { name: "KindInterface, DerivedKeys", keys: interfaceSettings() };
+  const source =
+    "A source of values: see [Configuration](../docs/configuration.md#infosourcesname).";
+  const place = "The place of a value for `/v1/info`, optionally with a conversion: see " +
+    "[Kinds](../docs/kinds.md).";
+  const text = "A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds " +
+    "are in `src/generated/interfaces.js`, which is loaded on demand.";
+  return [
+    KIND_HEAD,
+    interfaceOf("SourceOptions", "", SOURCE_OPTIONS),
+    ...Object.entries(SOURCES).map(([name, text], at) =>
+      interfaceOf(name, text, entriesOf(forms[at]!), common)
+    ),
+    aliasOf("Source", source, Object.keys(SOURCES).join(" | ")),
+    interfaceOf("FieldOptions", "", entriesOf(field)),
+    aliasOf("Field", place, "Reference | FieldOptions"),
+    interfaceOf("KindAuth", "", entriesOf(auth!)),
+    interfaceOf("HealthRule", "", entriesOf(partsOf(rules!).item!)),
+    interfaceOf("NetworkRules", "", entriesOf(partsOf(networks!).value!)),
+    interfaceOf("KindHealth", "", entriesOf(health!)),
+    interfaceOf("WebSocketPlace", "", entriesOf(websocket!)),
+    interfaceOf("Kind", text, kind, base),
+    aliasOf("Kinds", "Kinds by name.", "Readonly<Record<string, Kind>>"),
+  ].join("\n");
 }
 
 const entriesOf = (schema: Schema): Settings => partsOf(schema).entries!;
@@ -44,6 +113,9 @@ const entriesOf = (schema: Schema): Settings => partsOf(schema).entries!;
 /** The option of a union that is an object. */
 const objectIn = (schema: Schema): Schema =>
   partsOf(schema).options!.find((option) => partsOf(option).entries)!;
+
+const aliasOf = (name: string, text: string, type: string): string =>
+  `${comment(text, "")}export type ${name} = ${type};\n`;
 
 /** The interfaces that an interface extends, whose members it does not repeat. */
 interface Base {
@@ -85,10 +157,10 @@ function memberOf(key: string, member: Schema): string {
 function typeOf(schema: Schema): string {
   const name = typeNameOf(schema);
   if (name !== undefined) return name;
-  const { words, entries, value, item, options, type, ...parts } = partsOf(schema);
+  const { words, entries, key, value, item, options, type, ...parts } = partsOf(schema);
   if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
   if (entries) return objectOf(entries);
-  if (value) return `Readonly<Record<string, ${typeOf(value)}>>`;
+  if (value) return `Readonly<Record<${typeOf(key!)}, ${typeOf(value)}>>`;
   if (item) return `readonly ${grouped(typeOf(item))}[]`;
   if (options) return [...new Set(options.map(typeOf))].join(" | ");
   if ("class" in parts) return (parts.class as { name: string }).name;

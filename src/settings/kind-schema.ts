@@ -9,7 +9,14 @@ import { LAG } from "../info/evidence.ts";
 import { KIND_STATUS_CODES } from "../info/status.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
 import { objectOf } from "../json/values.ts";
-import type { Kind, KindAuth, KindHealth, Listing, NetworkRules } from "../kinds/kind.ts";
+import type {
+  DerivedKeys,
+  Kind,
+  KindAuth,
+  KindHealth,
+  Listing,
+  NetworkRules,
+} from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { diagnosticsOfKind } from "./kind-checks.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
@@ -30,6 +37,7 @@ import {
   required,
   type Schema,
   type SettingsOf,
+  typed,
   wholeNumber,
 } from "./schema.ts";
 import {
@@ -68,14 +76,14 @@ const TEST = anyOf([
 
 const RULE = object({
   when: required(
-    filledMap(REFERENCE_TEXT, TEST, "places, each with a test"),
-    "A test for each place. The rule applies if all tests pass. " +
-      `A test is a regular expression, null (the value is missing), ${TESTS}`,
+    filledMap(REFERENCE_TEXT, typed("Test", TEST), "places, each with a test"),
+    `A test for each place: a regular expression, null (the value is missing), ${TESTS}. ` +
+      "The rule applies if all tests pass. A test fails if its source has no response",
     {
       example: "{ 'status#/leader': null }",
     },
   ),
-  code: required(choice(KIND_STATUS_CODES), "The value of status_code", {
+  code: required(typed("KindStatusCode", choice(KIND_STATUS_CODES)), "The value of status_code", {
     example: "no_leader",
   }),
   reason: required(
@@ -115,15 +123,20 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     },
   ),
   rules: optional(
-    v.array(RULE, "a list of rules"),
+    v.array(typed("HealthRule", RULE), "a list of rules"),
     "Rules for the status. The first matching rule applies",
   ),
-  complete: optional(NUMBER, "The progress of a node that is in sync", {
+  complete: optional(NUMBER, "The minimum progress of a node that is in sync", {
     example: "1",
   }),
-  target: optional(REFERENCES, "The highest block that the node or its peers know of", {
-    example: "chain#/headers",
-  }),
+  target: optional(
+    REFERENCES,
+    "The highest block that the node or its peers know of. " +
+      "If several places are listed, the highest number is used",
+    {
+      example: "chain#/headers",
+    },
+  ),
   behind: optional(
     REFERENCE_TEXT,
     "The number of blocks that a syncing node lacks. Estimates of the remaining time need it",
@@ -147,7 +160,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     },
   ),
   networks: optional(
-    map(LINE, object(NETWORK_RULES)),
+    map(LINE, typed("NetworkRules", object(NETWORK_RULES))),
     "Limits by network. A key is a chain_id, a software and its network (Satoshi main), " +
       "a network, or * for all other networks",
     {
@@ -198,6 +211,11 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
+const WEBSOCKET = object({
+  path: optional(PATH, "The path below the node's URL"),
+  port_offset: optional(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
+});
+
 const OPERATIONS: SettingsOf<
   Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket">
 > = {
@@ -218,20 +236,20 @@ const OPERATIONS: SettingsOf<
     },
   ),
   websocket: optional(
-    object({
-      path: optional(PATH, "The path below the node's URL"),
-      port_offset: optional(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
-    }),
+    typed("WebSocketPlace", WEBSOCKET),
     "Where the node takes WebSocket connections",
     { default: "where it takes JSON-RPC" },
   ),
   description: optional(
-    anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
+    anyOf(
+      [typed("`/${string}`", PATH), typed("MethodCall", object(CALL))],
+      "a path, or a method as in { jsonrpc: rpc.discover }",
+    ),
     "The place of the node's own description: a path below its URL that returns OpenAPI, " +
       "or a JSON-RPC method that returns OpenRPC",
   ),
   listing: optional(
-    LISTING,
+    typed("Listing", LISTING),
     "The request that lists the node's operations, " +
       "and a rule to find their names in the response. " +
       "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
@@ -248,7 +266,7 @@ export const KNOWN_KIND: Schema<string> = choice(
 
 const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
   extends: optional(
-    KNOWN_KIND,
+    typed("string", KNOWN_KIND),
     "The known kind that this kind extends. If this key is set, all other keys are optional. " +
       "Methods, paths and other members are added to the known kind, " +
       "or replace its members of the same name",
@@ -289,18 +307,21 @@ const infoSettings = (
   requiredInKind: typeof required,
 ): SettingsOf<Pick<Kind, "static" | "sources" | "fields" | "health" | "history">> => ({
   static: optional(map(INFO_KEY, json), "Keys to add, each with a constant value"),
-  sources: requiredInKind(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
+  sources: requiredInKind(map(SOURCE_NAME, typed("Source", NODE_SOURCE)), "The sources by name"),
   fields: requiredInKind(
     map(INFO_KEY, FIELD),
     "The keys of the info, each with the place of its value",
   ),
   health: requiredInKind(
-    object({
-      ok: requiredInKind(LINE, "A text that describes a node whose status is ok", {
-        example: "it has a leader and raises no alarm",
+    typed(
+      "KindHealth",
+      object({
+        ok: requiredInKind(LINE, "A clause that describes a node whose status is ok", {
+          example: "it has a leader and raises no alarm",
+        }),
+        ...HEALTH,
       }),
-      ...HEALTH,
-    }),
+    ),
     "The rules for the status",
   ),
   history: optional(
@@ -321,9 +342,9 @@ const infoSettings = (
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
   const requiredInKind = base ? optional as typeof required : required;
-  const kind: SettingsOf<Omit<Kind, "examples" | "rpc_path">> = {
+  const kind: SettingsOf<Omit<Kind, keyof DerivedKeys>> = {
     title: requiredInKind(LINE, "The display name of the kind"),
-    url: requiredInKind(NODE_URL, "The usual URL of nodes of this kind"),
+    url: requiredInKind(NODE_URL, "The usual URL of nodes of this kind, for display only"),
     aliases: optional(
       v.array(KIND_NAME, "a list of names"),
       "Other names for the kind: names of programs and networks",
@@ -334,7 +355,7 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       "Places in the node's responses, each with a regular expression. All must match",
     ),
     auth: optional(
-      object(authSettings(path)),
+      typed("KindAuth", object(authSettings(path))),
       "How the node refuses access, and where it stores its secret",
     ),
     ...infoSettings(requiredInKind),
@@ -342,7 +363,10 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       filledList(WEB_URL, "a list of URLs"),
       "The source of the operations: URLs of files or folders at a fixed version",
     ),
-    tried: optional(LINE, "The software and version with which the read operations were tested"),
+    tried: optional(
+      LINE,
+      "The software and version with which the read operations were tested, such as hsd 8.0.0",
+    ),
     ...interfaceSettings(),
     ...EXTENSION,
   };

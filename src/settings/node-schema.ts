@@ -91,7 +91,7 @@ const authFileForms = (path: Schema<string>) =>
     }));
 
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
-  oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
+  typed("AuthFile", oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>);
 
 function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   const variables = authForms(
@@ -171,7 +171,7 @@ export function nodeSettings(
   };
 }
 
-const COMMON: SettingsOf<SourceOptions> = {
+export const SOURCE_OPTIONS: SettingsOf<SourceOptions> = {
   timeout: optional(TIMEOUT, "The maximum time for a response", {
     default: "node.timeout",
   }),
@@ -207,7 +207,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       default: "node.url itself",
       example: "/rpc",
     }),
-    ...COMMON,
+    ...SOURCE_OPTIONS,
   },
   get: {
     get: required(get, "A path below node.url, a URL, or a link in another response", {
@@ -217,7 +217,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       default: "application/json",
       example: "application/nostr+json",
     }),
-    ...COMMON,
+    ...SOURCE_OPTIONS,
   },
   post: {
     post: required(path, "The POST target: a path below node.url, or a URL", {
@@ -226,7 +226,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
     json: optional(json, "The JSON to post", {
       example: "{}",
     }),
-    ...COMMON,
+    ...SOURCE_OPTIONS,
   },
 });
 
@@ -242,7 +242,7 @@ const source = (path: Schema<string>): Schema<Source> =>
         file: required(path, "A file with JSON or plain text", {
           example: "build.json",
         }),
-        ...COMMON,
+        ...SOURCE_OPTIONS,
       },
       command: {
         command: required(
@@ -253,7 +253,7 @@ const source = (path: Schema<string>): Schema<Source> =>
             example: "[df, --output=avail, /data]",
           },
         ),
-        ...COMMON,
+        ...SOURCE_OPTIONS,
       },
     }),
   );
@@ -303,7 +303,7 @@ export const FIELD: Schema<Field> = typed(
         },
       ),
       as: optional(
-        CONVERSION,
+        typed("Conversion", CONVERSION),
         "The conversion of the value: hex (to or from hexadecimal), base16 (to hexadecimal " +
           "without 0x), number (from decimal), not (true becomes false), count (of members), " +
           "time (to RFC 3339), " +
@@ -316,7 +316,8 @@ export const FIELD: Schema<Field> = typed(
       ),
       unless: optional(
         REFERENCE_TEXT,
-        "The key is omitted from /v1/info if the value at this place is true",
+        "The key is omitted from /v1/info if the value at this place is true. " +
+          "Some nodes send placeholders for hidden values",
         {
           example: "net#/hidden",
         },

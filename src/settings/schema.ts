@@ -34,7 +34,7 @@ export function required<T>(schema: Schema<T>, text: string, more: More = {}): S
   return v.pipe(schema, v.metadata({ about: { ...more, text } }));
 }
 
-/** Names the TypeScript type of a schema's values. `src/setting-types.ts` uses the name. */
+/** Names the TypeScript type of a schema's values, for the types that `npm run schema` writes. */
 export function typed<T>(typeName: string, schema: Schema<T>): Schema<T> {
   return v.pipe(schema, v.metadata({ typeName }));
 }
@@ -53,6 +53,7 @@ export interface Parts {
   readonly type?: string;
   readonly message?: string;
   readonly entries?: Settings;
+  readonly key?: Schema;
   readonly value?: Schema;
   readonly item?: Schema;
   readonly options?: readonly Schema[];

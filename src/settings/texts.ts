@@ -264,9 +264,9 @@ export const WEB_URL: Schema<string> = text(
 
 export const PATH: Schema<`/${string}`> = text("a path such as /openapi.json", /^\/\S*$/);
 
-export const REFERENCE_TEXT: Schema<Reference> = text(
-  "a source name and a JSON Pointer joined by #, such as net#/subversion",
-  REFERENCE,
+export const REFERENCE_TEXT: Schema<Reference> = typed(
+  "Reference",
+  text("a source name and a JSON Pointer joined by #, such as net#/subversion", REFERENCE),
 );
 
 export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//);
