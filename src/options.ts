@@ -8,7 +8,7 @@ import type { DescriptionPlace } from "./description/source.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/common-headers.ts";
 import type { Hosts } from "./http/request.ts";
-import { NodeMemory } from "./info/state-log.ts";
+import { NodeMemory } from "./info/node-memory.ts";
 import type {
   EventSettings,
   InfoSettings,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Snapshot } from "../src/info/info.ts";
 import { Monitor } from "../src/info/monitor.ts";
-import { NodeMemory } from "../src/info/state-log.ts";
+import { NodeMemory } from "../src/info/node-memory.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";

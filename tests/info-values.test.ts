@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
 import type { Info } from "../src/info/info.ts";
-import { NodeMemory, StateLog } from "../src/info/state-log.ts";
+import { LogMemory, StateLog } from "../src/info/state-log.ts";
 import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/units.ts";
@@ -142,7 +142,7 @@ values("a start time that moves backwards is logged once an hour, unless it is h
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const told = (hide: string[]) => {
-    const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
+    const stateLog = new StateLog({ label: "node", log, hide, memory: new LogMemory() });
     lines.length = 0;
     // If a node reports its uptime in milliseconds, but the value is read as seconds, the computed
     // start time moves backwards.
@@ -167,7 +167,7 @@ values("a start time that moves backwards is logged once an hour, unless it is h
 values("the duration of a status includes the time before a reload of the configuration", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
-  const memory = new NodeMemory();
+  const memory = new LogMemory();
   const info: Info = { status: "ok", links: {} };
   const none = { values: {}, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus, of: StateLog) =>
@@ -189,7 +189,7 @@ values("the duration of a status includes the time before a reload of the config
 values("after a reload that mends it, the log says that the node is ok again", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
-  const memory = new NodeMemory();
+  const memory = new LogMemory();
   const info: Info = { status: "ok", links: {} };
   const none = { values: {}, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus) =>
@@ -207,7 +207,7 @@ values("after a reload that mends it, the log says that the node is ok again", (
 values("of a source that comes and goes all the time, twenty changes are logged", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
-  const of = new StateLog({ label: "node", log, hide: [], memory: new NodeMemory() });
+  const of = new StateLog({ label: "node", log, hide: [], memory: new LogMemory() });
   const none = { values: {}, info: { status: "ok", links: {} } as Info, omitted: new Map() };
   const note = (second: number, remarks: Map<string, string>) =>
     of.note({

@@ -7,7 +7,7 @@ import { createNodeface } from "../src/index.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { parseJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
-import { NodeMemory } from "../src/info/state-log.ts";
+import { NodeMemory } from "../src/info/node-memory.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { ask } from "./_app.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";

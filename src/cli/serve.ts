@@ -8,7 +8,7 @@ import type { Listening, ResponseRecord, ServeOptions } from "../adapters/shared
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
-import { NodeMemory } from "../info/state-log.ts";
+import { NodeMemory } from "../info/node-memory.ts";
 import { isWithoutNode } from "../info/query-plan.ts";
 import { isEqual } from "../json/values.ts";
 import { findUnreadable } from "../node/http-client.ts";

@@ -21,11 +21,16 @@ export interface Measured extends Instant {
   readonly columns: readonly string[] | undefined;
 }
 
-export interface Sample extends Instant {
+interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
   /** False if the sample was taken early because of a status change. */
   readonly isDue: boolean;
+}
+
+/** What outlives the history of one configuration. */
+export interface HistoryMemory {
+  samples: readonly Sample[];
 }
 
 export class History {
@@ -33,18 +38,13 @@ export class History {
   readonly #interval: number;
   readonly #hide: readonly string[];
   readonly #run: string;
-  readonly #memory: { samples: readonly Sample[] };
+  readonly #memory: HistoryMemory;
   #columns: readonly string[];
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
   /** @param run an identifier that differs in each run of the service */
-  constructor(
-    span: number,
-    hide: readonly string[],
-    run: string,
-    memory: { samples: readonly Sample[] },
-  ) {
+  constructor(span: number, hide: readonly string[], run: string, memory: HistoryMemory) {
     this.#span = span;
     this.#interval = span / SAMPLES_MAX;
     this.#hide = hide;

@@ -12,13 +12,14 @@ import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type ServiceFacts, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import type { Now } from "./motion.ts";
+import { NodeMemory } from "./node-memory.ts";
 import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
 import { readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
-import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
+import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the timeout of the sources. */
@@ -60,7 +61,7 @@ export class Monitor {
   /** Told that the node is on another chain than before. */
   readonly onIdentity: Listeners<[]> = new Listeners();
   readonly #node: Node;
-  readonly #options: MonitorOptions & Required<Pick<MonitorOptions, "info" | "memory" | "clock">>;
+  readonly #options: MonitorOptions & Required<Pick<MonitorOptions, "info" | "clock">>;
   readonly #reader: NodeReader;
   readonly #poller: Poller;
   readonly #log: StateLog;
@@ -74,7 +75,7 @@ export class Monitor {
     const settings = settingsOf(info);
     const { hide = [] } = settings;
     this.#node = node;
-    this.#options = { ...options, info, memory, clock };
+    this.#options = { ...options, info, clock };
     const now = () => this.#now();
     this.#reader = new NodeReader(node, {
       info,
@@ -90,7 +91,7 @@ export class Monitor {
       now: () => clock.monotonic(),
     });
     const onIdentity = () => this.onIdentity.emit();
-    this.#log = new StateLog({ label, hide, memory, log, onIdentity });
+    this.#log = new StateLog({ label, hide, memory: memory.log, log, onIdentity });
     this.onOutcome.add(() => {
       // The next poll publishes the value if the node has not been asked for a while.
       if (!this.#poller.isRunning && this.#fresh()) this.#publish().catch(onError);
@@ -241,7 +242,7 @@ export class Monitor {
   }
 
   #report(): InfoReport {
-    const { service, info: source, memory } = this.#options;
+    const { service, info: source } = this.#options;
     const report = this.#reader.report();
     const { status, infoValues: values, evidence: { oldest } } = report;
     const made = makeInfo({
@@ -251,7 +252,7 @@ export class Monitor {
       status,
       hasNode: !isWithoutNode({ node: this.#node, info: source }),
       updatedAt: oldest?.date,
-      lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
+      lastSeen: status.status === "unreachable" ? this.#log.lastSeen : undefined,
     });
     return { ...report, ...made };
   }

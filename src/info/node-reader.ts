@@ -11,6 +11,7 @@ import { waitAtMost } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { KindState, type NodeReport } from "./kind-state.ts";
 import { Motion, type Now } from "./motion.ts";
+import type { NodeMemory } from "./node-memory.ts";
 import {
   type HostInfo,
   makePlan,
@@ -22,7 +23,7 @@ import {
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import { RETRY_MS } from "./source-cache.ts";
 import { type QueryOutcome, querySources, settle } from "./sources.ts";
-import type { NodeLog, NodeMemory } from "./state-log.ts";
+import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Optional sources delay the end of a poll by at most this many milliseconds. */

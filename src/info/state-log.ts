@@ -5,9 +5,7 @@
  */
 import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
-import type { Sample } from "./history.ts";
 import type { Info, LastSeen } from "./info.ts";
-import { Motion } from "./motion.ts";
 import { formatDuration } from "../units.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import { clausesOf, type NodeStatus, type Status, type StatusCode } from "./status.ts";
@@ -70,51 +68,72 @@ const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
-/** `CHANGES_TIME` is in milliseconds. */
-const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** Few changes of a node that is up and down all the time are logged. In milliseconds. */
-const LOGGED_MAX = 20, LOGGED_TIME = 600_000;
 /**
  * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
  */
 const START_JITTER = 60_000;
 
-/** Data about a node, which is kept when the configuration is reloaded. */
-export class NodeMemory {
+interface Limit {
+  readonly max: number;
+  readonly spanMs: number;
+  /** True if messages that are not logged count, so that only less frequent ones are logged. */
+  readonly countsUnlogged?: boolean;
+}
+
+/** Few changes of a node that is up and down all the time are logged. */
+const CHANGES: Limit = { max: 20, spanMs: 600_000 };
+const CHAINS: Limit = { max: 6, spanMs: 3_600_000, countsUnlogged: true };
+const STARTS: Limit = { max: 1, spanMs: 3_600_000 };
+
+/** Limits how many messages are logged in a span of time. */
+class RateLimit {
+  readonly #limit: Limit;
+  #times: readonly number[] = [];
+
+  constructor(limit: Limit) {
+    this.#limit = limit;
+  }
+
+  /** Returns how many messages may still be logged, with the one at the time `now`. */
+  take(now: number): number {
+    const { max, spanMs, countsUnlogged } = this.#limit;
+    const recent = this.#times.filter((at) => now - at < spanMs);
+    const left = max - recent.length;
+    if (left > 0 || countsUnlogged) this.#times = [...recent, now].slice(-max);
+    return left;
+  }
+}
+
+interface LoggedStatus {
+  readonly word: Status;
+  /** In milliseconds of a monotonic clock. */
+  readonly since: number;
+  /** Missing if it was logged before a reload of the configuration. */
+  readonly status?: NodeStatus;
+}
+
+/** What the log of a node's state remembers when the configuration is reloaded. */
+export class LogMemory {
   lastSeen: LastSeen | undefined;
-  samples: readonly Sample[] = [];
   chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
-  /** The times of the last chain changes, in milliseconds of a monotonic clock. */
-  changes: readonly number[] = [];
-  /** `since` is in milliseconds of a monotonic clock. */
-  status: { readonly word: Status; readonly since: number } | undefined;
+  /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
+  start: { readonly at: number; readonly offset: number } = { at: -Infinity, offset: 0 };
+  status: LoggedStatus | undefined;
+  hasBeenOk = false;
   /** The last software and version that was logged. */
   software: string | undefined;
-  /** The times at which a status or a version was logged, in milliseconds of a monotonic clock. */
-  logged: readonly number[] = [];
-  /** The same for remarks on sources and keys. */
-  remarked: readonly number[] = [];
-  hasBeenOk = false;
-  #motion: { readonly kind: string; readonly motion: Motion } | undefined;
-  /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
-  start: { readonly at: number; readonly offset: number; readonly loggedAt: number } = {
-    at: -Infinity,
-    offset: 0,
-    loggedAt: -Infinity,
-  };
-
-  /** Returns how a node of this kind has moved until now. */
-  motionOf(kind: string): Motion {
-    if (this.#motion?.kind !== kind) this.#motion = { kind, motion: new Motion() };
-    return this.#motion.motion;
-  }
+  /** Of the status and the version. */
+  readonly changes: RateLimit = new RateLimit(CHANGES);
+  readonly remarks: RateLimit = new RateLimit(CHANGES);
+  readonly chains: RateLimit = new RateLimit(CHAINS);
+  readonly starts: RateLimit = new RateLimit(STARTS);
 }
 
 interface StateLogOptions {
   readonly label: string;
   readonly log: NodeLog;
   readonly hide: readonly string[];
-  readonly memory: NodeMemory;
+  readonly memory: LogMemory;
   readonly onIdentity?: (() => void) | undefined;
 }
 
@@ -132,28 +151,26 @@ export class StateLog {
   readonly #options: StateLogOptions;
   /** The names of sources and keys with a logged remark. */
   readonly #remarked = new Map<Topic, Set<string>>();
-  #state: { key: string; status: NodeStatus; since: number } | undefined;
+  #logged: Required<LoggedStatus> | undefined;
 
   constructor(options: StateLogOptions) {
     this.#options = options;
   }
 
+  /** What the node reported before it stopped responding. */
+  get lastSeen(): LastSeen | undefined {
+    return this.#options.memory.lastSeen;
+  }
+
   /** @param now the time of a monotonic clock, in milliseconds */
   note({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
-    const { memory } = this.#options;
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
       this.#logStart(values.started_at, respondedAt);
-      const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
-        const value = info[key];
-        return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
-      });
-      const at = new Date(respondedAt.date).toISOString();
-      // Without a node, the info is that of the service.
-      if (seen.length > 0 && info.api) {
-        const lastSeen: LastSeen = { ...Object.fromEntries(seen), at };
-        memory.lastSeen = lastSeen;
-        this.#logVersion(lastSeen, now);
+      const seen = seenIn(info, respondedAt.date);
+      if (seen) {
+        this.#options.memory.lastSeen = seen;
+        this.#logVersion(seen, now);
       }
     }
     this.#logStatus(status, now);
@@ -166,22 +183,20 @@ export class StateLog {
     const before = memory.software;
     const runs = [software, version].filter((part) => part !== undefined).join(" ");
     const event: VersionEvent = { code: "version", level: "info" };
-    if (!runs || runs === before || !this.#mayLog(event, now)) return;
+    if (!runs || runs === before || !this.#mayLog(event, memory.changes, now)) return;
     memory.software = runs;
     log(`${label} runs ${quote(runs)}${before ? ` now, was ${quote(before)}` : ""}`, event);
   }
 
   /** Returns false if the node has changed too often of late. */
-  #mayLog(event: NodeEvent, now: number, of: "logged" | "remarked" = "logged"): boolean {
-    const { label, log, memory } = this.#options;
-    const recent = memory[of].filter((at) => now - at < LOGGED_TIME);
-    if (recent.length === LOGGED_MAX) return false;
-    memory[of] = [...recent, now];
-    if (recent.length === LOGGED_MAX - 1) {
-      const most = `${LOGGED_MAX} changes in ${formatDuration(LOGGED_TIME)}`;
+  #mayLog(event: NodeEvent, limit: RateLimit, now: number): boolean {
+    const { label, log } = this.#options;
+    const left = limit.take(now);
+    if (left === 1) {
+      const most = `${CHANGES.max} changes in ${formatDuration(CHANGES.spanMs)}`;
       log(`${label} keeps changing; no more than ${most} are logged`, event);
     }
-    return true;
+    return left > 0;
   }
 
   #logChain(values: Values, now: number): void {
@@ -194,13 +209,11 @@ export class StateLog {
     if (changed.length === 0) return;
     memory.lastSeen = undefined;
     onIdentity?.();
-    const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Unlogged changes are recorded too. Logging resumes only when changes become less frequent.
-    memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
-    if (recent.length > CHANGES_MAX) return;
+    const left = memory.chains.take(now);
+    if (left === 0) return;
     const shown = changed.filter((key) => !hide.includes(key))
       .map((key) => `${key} ${named(chain[key]!)}, was ${named(before[key]!)}`);
-    const message = recent.length === CHANGES_MAX
+    const message = left === 1
       ? "keeps changing to a different chain; further changes are not logged"
       : `is on another chain now${shown.length > 0 ? `: ${shown.join("; ")}` : ""}`;
     log(`${label} ${message}`, { code: "identity", level: "warn" });
@@ -213,11 +226,11 @@ export class StateLog {
     if (Number.isNaN(at)) return;
     const before = memory.start;
     const offset = date - now;
+    memory.start = { at, offset };
     // A start that is computed from an uptime moves with a wall clock that is set.
     const latest = Math.max(at, at + before.offset - offset);
-    const isBack = latest < before.at - START_JITTER && now - before.loggedAt >= CHANGES_TIME;
-    memory.start = { at, offset, loggedAt: isBack ? now : before.loggedAt };
-    if (!isBack || hide.includes("started_at")) return;
+    if (latest >= before.at - START_JITTER || memory.starts.take(now) === 0) return;
+    if (hide.includes("started_at")) return;
     const was = new Date(before.at).toISOString();
     const message = `${label} reports an earlier start than before: ${quote(String(started))}, ` +
       `was ${was}; if its uptime is in milliseconds, write { uptime: ms }`;
@@ -226,35 +239,18 @@ export class StateLog {
 
   #logStatus(status: NodeStatus, now: number): void {
     const { label, log, memory } = this.#options;
-    // The reasons why a secret cannot be read differ in the hint alone.
-    const detail = status.code === "no_credentials" ? status.hint : undefined;
-    const key = [status.status, status.code, detail].join(" ");
-    if (this.#state?.key === key || status.code === "starting") return;
     const { status: word, code: statusCode } = status;
+    const isSame = this.#logged && keyOf(this.#logged.status) === keyOf(status);
+    if (isSame || statusCode === "starting") return;
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
-    if (!this.#mayLog(event, now)) return;
-    const before = this.#state;
-    const known = before ? { word: before.status.status, since: before.since } : memory.status;
-    const since = known?.word === word ? known.since : now;
-    this.#state = { key, status, since };
+    if (!this.#mayLog(event, memory.changes, now)) return;
+    const before = this.#logged ?? memory.status;
+    const text = statusText(before, status, now, memory.hasBeenOk);
+    const since = before?.word === word ? before.since : now;
+    this.#logged = { word, since, status };
     memory.status = { word, since };
-    const last = before?.status.status;
-    const after = known && known.word !== "starting" && known.word !== word
-      ? `after ${formatDuration(now - known.since)} of ${known.word}`
-      : undefined;
-    if (word !== "ok") {
-      const text = clausesOf(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
-      const still = last === word ? "still " : "";
-      log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
-      return;
-    }
-    const reason = before?.status.reason
-      ? ` (${excerpt(before.status.reason, CLAUSE_LENGTH)})`
-      : "";
-    if (after) {
-      log(`${label} is ok${memory.hasBeenOk ? ` again, ${after}${reason}` : ""}`, event);
-    }
-    memory.hasBeenOk = true;
+    memory.hasBeenOk ||= word === "ok";
+    if (text) log(`${label} is ${text}`, event);
   }
 
   #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>, now: number): void {
@@ -266,13 +262,50 @@ export class StateLog {
     for (const name of [...began, ...ended]) {
       const remark = remarks.get(name);
       const event: NodeEvent = { code: topic, level: remark === undefined ? "info" : "warn" };
-      if (!this.#mayLog(event, now, "remarked")) return;
+      if (!this.#mayLog(event, this.#options.memory.remarks, now)) return;
       if (remark === undefined) logged.delete(name);
       else logged.add(name);
       const text = remark === undefined ? "all is well again" : excerpt(remark, CLAUSE_LENGTH);
       this.#options.log(`${this.#options.label}, ${topic} ${name}: ${text}`, event);
     }
   }
+}
+
+/** Returns what the node reports. Without a node, the info is that of the service. */
+function seenIn(info: Info, date: number): LastSeen | undefined {
+  const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
+    const value = info[key];
+    return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
+  });
+  if (seen.length === 0 || !info.api) return undefined;
+  return { ...Object.fromEntries(seen), at: new Date(date).toISOString() };
+}
+
+/** Returns the part of a status whose change is logged. */
+function keyOf({ status, code, hint }: NodeStatus): string {
+  // The reasons why a secret cannot be read differ in the hint alone.
+  return [status, code, code === "no_credentials" ? hint : undefined].join(" ");
+}
+
+/** Returns what is said of a status; `undefined` of one that was `ok` from the beginning. */
+function statusText(
+  before: LoggedStatus | undefined,
+  status: NodeStatus,
+  now: number,
+  hasBeenOk: boolean,
+): string | undefined {
+  const { status: word } = status;
+  const after = before && before.word !== "starting" && before.word !== word
+    ? `after ${formatDuration(now - before.since)} of ${before.word}`
+    : undefined;
+  if (word !== "ok") {
+    const still = before?.status?.status === word ? "still " : "";
+    const clauses = clausesOf(status).map((clause) => excerpt(clause, CLAUSE_LENGTH));
+    return `${still}${word}${after ? ` (${after})` : ""}: ${clauses.join("; ")}`;
+  }
+  if (!after || !hasBeenOk) return after && word;
+  const reason = before?.status?.reason;
+  return `ok again, ${after}${reason ? ` (${excerpt(reason, CLAUSE_LENGTH)})` : ""}`;
 }
 
 const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);

@@ -206,7 +206,7 @@ export class Resources {
 function openHistory(options: ResolvedOptions): History | undefined {
   const { history = DEFAULTS.history, hide = [] } = settingsOf(options.info);
   if (history === "off") return undefined;
-  return new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
+  return new History(milliseconds(history), hide, Date.now().toString(36), options.memory.history);
 }
 
 function watchInterval(options: ResolvedOptions): number {
