@@ -3,7 +3,9 @@ import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent, renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
+import { Gateway } from "../src/gateway/gateway.ts";
 import { type Forward, resolveForward } from "../src/gateway/policy.ts";
+import { openNode } from "../src/info/open-node.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
@@ -478,5 +480,33 @@ described("the page of a service without a node says nothing about calls", async
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
   assert.not.match(await renderContent(await readOutline({ paths })), "not forwarded");
 });
+
+described(
+  "a node of another kind is called as its kind says, even if its description stays",
+  async () => {
+    const node = openNode({ url: "http://127.0.0.1:1", kind: "bitcoin" }, {});
+    const current = { operations: [] };
+    const gateway = new Gateway({
+      forward: resolveForward("reads"),
+      node,
+      resources: {
+        monitor: {
+          findKind: () => Promise.resolve(node.kind),
+          expectResponse() {},
+          reasonAgainstCalls: () => Promise.resolve(undefined),
+        },
+        description: () => Promise.resolve({ current }),
+      },
+      meters: undefined,
+      log() {},
+      logCalls: "failed",
+    });
+    const table = await gateway.table();
+    assert.is(await gateway.table(), table);
+    node.useKind("monero");
+    assert.is.not(await gateway.table(), table);
+    gateway.close();
+  },
+);
 
 described.run();

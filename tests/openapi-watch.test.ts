@@ -12,7 +12,6 @@ import { NodeOffer } from "../src/description/node-offer.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
-import { Listeners } from "../src/listeners.ts";
 import type { Node } from "../src/node/node.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp } from "../src/app.ts";
@@ -195,7 +194,6 @@ fresh(
     });
     const monitor = {
       latest: tellOf("etcd"),
-      onInfo: new Listeners(),
       snapshotNow: () => Promise.reject(new Error("away")),
     };
     const offer = new NodeOffer({ kind: "etcd", kinds } as Node, monitor as unknown as Monitor, {

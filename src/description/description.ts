@@ -150,7 +150,8 @@ export class Description {
       onMissing: () => this.#checks.start(),
       now,
     });
-    monitor.onInfo.add(() => {
+    monitor.onInfo.add((info) => {
+      this.#nodeOffer.note(info);
       if (this.#takeExamples()) this.#checks.start();
     });
     node.onKind.add(() => this.#readNewKind());

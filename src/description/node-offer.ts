@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Snapshot } from "../info/info.ts";
+import type { Info, Snapshot } from "../info/info.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
@@ -59,7 +59,11 @@ export class NodeOffer {
       },
       onError,
     });
-    monitor.onInfo.add((info) => this.#missing.note(info));
+  }
+
+  /** Takes the node's info, see {@linkcode MissingMethods.note}. */
+  note(info: Info): void {
+    this.#missing.note(info);
   }
 
   get current(): Offer {

@@ -80,9 +80,12 @@ export class Gateway {
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
   #readsAnonymously = false;
-  #table: CallTable | undefined;
-  /** The description that `#table` was made of. */
-  #described: CallableDescription["current"] | undefined;
+  /** The table that was made last, and what it was made of. */
+  #made: {
+    readonly table: CallTable;
+    readonly of: CallableDescription["current"];
+    readonly kind: string | undefined;
+  } | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.limit = forward.limit;
@@ -104,8 +107,6 @@ export class Gateway {
     });
     const verify = node.isExpected ? () => this.refusalOfNode() : undefined;
     this.#capacity = new Capacity(node, forward, verify);
-    // Another kind of node may handle more calls.
-    node.onKind.add(() => this.#table = undefined);
   }
 
   get queuedCalls(): number {
@@ -131,15 +132,17 @@ export class Gateway {
 
   async table(): Promise<CallTable> {
     const { current } = await this.#options.resources.description();
-    if (this.#table && current === this.#described) return this.#table;
+    const made = this.#made;
+    // Another kind of node may handle more calls.
+    if (made?.of === current && made.kind === this.node.kind) return made.table;
     const { forward, resources } = this.#options;
     // While the kind is unknown, nobody knows how and where it must be called.
     await resources.monitor.findKind();
-    const kind = await this.node.definition();
-    // No turn may lie between here and the end, in which another kind could be found.
-    this.#adapt(kind);
-    this.#described = current;
-    return this.#table = tableOf(current, forward);
+    const { kind } = this.node;
+    this.#adapt(await this.node.definition());
+    const table = tableOf(current, forward);
+    this.#made = { table, of: current, kind };
+    return table;
   }
 
   #adapt(kind: Kind | undefined): void {

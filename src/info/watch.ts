@@ -5,6 +5,7 @@
  * @module
  */
 import { runBeside } from "../with-timeout.ts";
+import type { Info } from "./info.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Status } from "./status.ts";
 
@@ -41,11 +42,12 @@ export class Watch {
   constructor(monitor: Monitor, options: WatchOptions) {
     this.#monitor = monitor;
     this.#options = options;
-    monitor.onInfo.add(({ status }) => {
-      if (status === this.#status) return;
-      this.#status = status;
-      this.#wait();
-    });
+    this.#wait();
+  }
+
+  note({ status }: Info): void {
+    if (status === this.#status) return;
+    this.#status = status;
     this.#wait();
   }
 

@@ -73,6 +73,7 @@ export class Resources {
     this.monitor.onInfo.add((info, measured) => {
       this.events.note(info);
       this.history?.note(info, measured);
+      this.#watch.note(info);
     });
     this.#watch = new Watch(this.monitor, {
       interval: watchInterval(options),
