@@ -56,6 +56,14 @@ interface Authorization {
   readonly secrets: readonly string[];
 }
 
+/** A request, as it was sent, and its response. */
+interface Attempt {
+  readonly sent: Authorization;
+  /** On the clock of `performance.now()`. */
+  readonly sentAt: number;
+  readonly response: NodeResponse;
+}
+
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
 const WITHOUT_SECRET: Authorization = { headers: {}, secrets: [] };
@@ -127,20 +135,18 @@ export class Credentials {
   }
 
   async #sendBare(request: NodeRequest): Promise<Exchanged> {
-    const response = await this.#exchange(request, WITHOUT_SECRET);
-    return this.#result(
-      response,
-      WITHOUT_SECRET,
-      isRejected(response) ? credentialsWanted(response) : undefined,
-    );
+    const attempt = await this.#attempt(request, WITHOUT_SECRET);
+    const { response } = attempt;
+    return this.#result(attempt, isRejected(response) ? credentialsWanted(response) : undefined);
   }
 
-  #exchange(request: NodeRequest, { headers }: Authorization): Promise<NodeResponse> {
-    const all = { "accept-encoding": "identity", ...request.headers, ...headers };
-    return this.#owner.client({ ...request, headers: all });
+  async #attempt(request: NodeRequest, sent: Authorization): Promise<Attempt> {
+    const headers = { "accept-encoding": "identity", ...request.headers, ...sent.headers };
+    const sentAt = performance.now();
+    return { sent, sentAt, response: await this.#owner.client({ ...request, headers }) };
   }
 
-  #result(response: NodeResponse, sent: Authorization, rejection?: SourceError): Exchanged {
+  #result({ response, sent }: Attempt, rejection?: SourceError): Exchanged {
     const isSecret = sent !== WITHOUT_SECRET;
     return {
       response: isSecret ? withoutSecrets(response, this.#searchFor(sent)) : response,
@@ -156,58 +162,56 @@ export class Credentials {
   }
 
   async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<Exchanged> {
-    let sent = this.#authorizeFirst(place, await readSecret(place), request);
-    let sentAt = performance.now();
-    let response = await this.#exchange(request, sent);
-    for (let retries = 0; isRejected(response); retries++) {
+    const first = this.#authorizeFirst(place, await readSecret(place), request);
+    let attempt = await this.#attempt(request, first);
+    for (let retries = 0; isRejected(attempt.response); retries++) {
+      const { response, sent, sentAt } = attempt;
       // The daemon may have written another secret since the request was sent.
       const secret = await readSecret(place, sentAt);
       if ("reason" in secret) {
-        return this.#result(response, sent, credentialsUnreadable(response, place, secret.reason));
+        return this.#result(attempt, credentialsUnreadable(response, place, secret.reason));
       }
-      const given = this.#authorize(place, secret.text, request, response, sent);
+      const given = this.#authorize(place, secret.text, request, attempt);
       if (retries === RETRIES || !given || isSame(given, sent)) {
         const name = looksLike(response.headers, await this.#owner.kinds.get());
-        return this.#result(response, sent, credentialsRejected(response, place, name));
+        return this.#result(attempt, credentialsRejected(response, place, name));
       }
       await discard(response);
-      sent = given;
-      sentAt = performance.now();
-      response = await this.#exchange(request, sent);
+      attempt = await this.#attempt(request, given);
     }
-    return this.#result(response, sent);
+    return this.#result(attempt);
   }
 
   async #sendDefault(request: NodeRequest, filesOf: string | undefined): Promise<Exchanged> {
     const cached = filesOf === "none" ? undefined : this.#cached;
-    let sent = cached
+    const first = cached
       ? this.#authorizeFirst(cached, await readSecret(cached), request)
       : WITHOUT_SECRET;
-    const sentAt = performance.now();
-    let response = await this.#exchange(request, sent);
-    if (!isRejected(response)) return this.#result(response, sent);
+    let attempt = await this.#attempt(request, first);
+    const { sentAt } = attempt;
+    if (!isRejected(attempt.response)) return this.#result(attempt);
     const kinds = await this.#owner.kinds.get();
     const failures: CredentialFailure[] = [];
-    for (const file of this.#filesFor(request.url, response, kinds, filesOf)) {
+    for (const file of this.#filesFor(request.url, attempt.response, kinds, filesOf)) {
       const secret = await readSecret(file, sentAt);
       if ("reason" in secret) {
         failures.push({ file, reason: secret.reason });
         continue;
       }
-      const given = this.#authorize(file, secret.text, request, response);
+      // Of `attempt`, what was sent may be the secret of another file.
+      const given = this.#authorize(file, secret.text, request, { response: attempt.response });
       if (!given) {
         failures.push({ file, reason: "the node requires another scheme" });
         continue;
       }
       this.#cached = file;
-      sent = given;
-      await discard(response);
-      response = await this.#exchange(request, sent);
-      if (!isRejected(response)) return this.#result(response, sent);
+      await discard(attempt.response);
+      attempt = await this.#attempt(request, given);
+      if (!isRejected(attempt.response)) return this.#result(attempt);
       failures.push({ file, reason: "the node rejects these credentials" });
     }
     this.#cached = undefined;
-    return this.#result(response, sent, credentialsWanted(response, kinds, failures));
+    return this.#result(attempt, credentialsWanted(attempt.response, kinds, failures));
   }
 
   /** Returns the default files that may be tried: those of the kind that sends such a rejection. */
@@ -234,8 +238,7 @@ export class Credentials {
     place: SecretPlace,
     secret: string,
     request: NodeRequest,
-    rejection?: Rejection,
-    sent?: Authorization,
+    rejected?: Pick<Attempt, "response"> & Partial<Attempt>,
   ): Authorization | undefined {
     const colon = secret.indexOf(":");
     switch (partsOfPlace(place).scheme) {
@@ -246,14 +249,10 @@ export class Credentials {
       case "bearer":
         return authorizationOf(`Bearer ${secret}`, secret);
       case "digest": {
-        if (!rejection && !this.#digest.isChallenged(request)) return WITHOUT_SECRET;
-        const challenges = rejection && challengesIn(rejection.headers);
-        const header = this.#digest.authorize(
-          secret,
-          request,
-          challenges,
-          sent?.headers.authorization,
-        );
+        if (!rejected && !this.#digest.isChallenged(request)) return WITHOUT_SECRET;
+        const challenges = rejected && challengesIn(rejected.response.headers);
+        const before = rejected?.sent?.headers.authorization;
+        const header = this.#digest.authorize(secret, request, challenges, before);
         if (header === undefined) return undefined;
         const [, response = ""] = /response="([^"]*)"/.exec(header) ?? [];
         return authorizationOf(header, response, passwordOf(secret));
