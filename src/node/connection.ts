@@ -86,7 +86,9 @@ export class SocketClient {
     if (signal.aborted) throw signal.reason;
     const kept = closesConnection ? [] : this.#keptFor(url, connectionKey);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
-      if (!(await connection.isFree())) continue;
+      if (connection.isOld) connection.lose();
+      if (connection.isOpen) await connection.wake();
+      if (!connection.isOpen) continue;
       if (isStale?.()) {
         kept.push(connection);
         throw STALE;
@@ -150,12 +152,12 @@ interface ConnectionEvents {
 export class Connection {
   /** Whether a byte of the latest response has arrived. */
   hasBegun = false;
+  isOpen = true;
   readonly #socket: Socket;
   readonly #kept: Connection[];
   readonly #events: ConnectionEvents;
   readonly #openedAt = performance.now();
   #current: Exchange | undefined;
-  #isOpen = true;
   #isResting = false;
   #turnBytes = 0;
 
@@ -178,7 +180,7 @@ export class Connection {
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
     socket.on("connect", () => onAddress(socket.remoteAddress ?? ""));
     const lose = (error?: unknown) => {
-      if (this.#isOpen) onLoss();
+      if (this.isOpen) onLoss();
       this.lose(error);
     };
     socket.on("end", () => {
@@ -189,17 +191,16 @@ export class Connection {
     socket.on("error", lose).on("close", () => lose());
   }
 
-  get #isOld(): boolean {
+  /** True if the connection may lead to another node than a new one. */
+  get isOld(): boolean {
     return performance.now() - this.#openedAt >= LIFETIME_MS || !this.#events.isCurrent();
   }
 
-  /** The connection is closed if bytes arrive while no response is expected. */
-  isFree(): boolean | Promise<boolean> {
-    if (this.#isOld) this.lose();
-    if (!this.#isOpen) return false;
+  /** Reads again; the connection closes if bytes arrive while no response is expected. */
+  async wake(): Promise<void> {
     // Deno does not read from an unreferenced socket.
     this.#socket.ref();
-    return new Promise((resolve) => setImmediate(() => resolve(this.#isOpen)));
+    await new Promise(setImmediate);
   }
 
   /** @throws if the request is malformed, or was aborted; the connection is closed then */
@@ -249,13 +250,13 @@ export class Connection {
     // The socket must not stay paused, because the next request uses it.
     this.resume();
     this.#socket.unref();
-    if (isKept && this.#isOpen) this.#kept.push(this);
+    if (isKept && this.isOpen) this.#kept.push(this);
     else this.lose();
   }
 
   /** Closes the connection, which fails the current exchange. */
   lose(reason?: unknown): void {
-    this.#isOpen = false;
+    this.isOpen = false;
     this.#socket.destroy();
     this.#current?.fail(reason ?? Object.assign(new Error("closed"), { code: "ECONNRESET" }));
     this.#current = undefined;
