@@ -263,14 +263,9 @@ identity("a write that could not be sent is not said to be carried out perhaps",
   });
   const node = contextFor(played.url);
   let losses = 0, verified = 0;
-  const losing = {
-    send: node.send.bind(node),
-    // Each connection is lost right after the node has been verified.
-    get losses() {
-      return losses++;
-    },
-  };
-  const capacity = new Capacity(losing, { timeout: 10_000, limit: 1000 }, () => {
+  // Each connection is lost right after the node has been verified.
+  Object.defineProperty(node, "losses", { get: () => losses++ });
+  const capacity = new Capacity(node, { timeout: 10_000, limit: 1000 }, () => {
     verified++;
     return Promise.resolve(undefined);
   });

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { Call } from "../src/gateway/call.ts";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
-import type { ReadyCall } from "../src/gateway/send-calls.ts";
+import type { ReadyCall } from "../src/gateway/running-calls.ts";
 import type { ServedRequest } from "../src/http/request.ts";
 import {
   type Accepted,

@@ -18,12 +18,19 @@ import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { howToSubscribe, invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
+import {
+  howToSubscribe,
+  invalidCall,
+  LATER,
+  NO_UPGRADE,
+  problemOf,
+  Refusal,
+  refusalOfFailure,
+} from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
 import { sendTexts } from "./rpc-replies.ts";
 import type { RunningCalls } from "./running-calls.ts";
-import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",
@@ -71,7 +78,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
     throw recording.fail(error);
   }
   const outcome: CallOutcome = followed?.outcome ??
-    (await sendCalls(gateway, running, [{ entry, ...sent }]))[0]!;
+    (await running.call([{ entry, ...sent }], gateway.isAnonymous(operation)))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error

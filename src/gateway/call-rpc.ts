@@ -16,7 +16,13 @@ import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { howToSubscribe, NO_UPGRADE, type Refusal } from "./refusal.ts";
+import {
+  howToSubscribe,
+  isUnreadable,
+  NO_UPGRADE,
+  type Refusal,
+  refusalOfFailure,
+} from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -30,14 +36,7 @@ import {
   writeReplies,
   type WrittenReplies,
 } from "./rpc-replies.ts";
-import {
-  isUnreadable,
-  type ReadyCall,
-  refusalOfFailure,
-  sendAsItCame,
-  sendCalls,
-} from "./send-calls.ts";
-import type { RunningCalls } from "./running-calls.ts";
+import type { ReadyCall, RunningCalls } from "./running-calls.ts";
 
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
@@ -204,7 +203,8 @@ class Calls {
     calls: readonly SentCall[],
     body: VerbatimBody,
   ): Promise<WrittenReplies> {
-    const sent = await sendAsItCame(this.#gateway, running, calls, body.verbatim);
+    const isAnonymous = this.#gateway.isAnonymous(calls[0]!.entry.operation);
+    const sent = await running.pass(body.verbatim, calls, isAnonymous);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
       return writeReplies(body, this.#replies);
@@ -219,8 +219,9 @@ class Calls {
 
   async #sendTogether(running: RunningCalls, calls: readonly SentCall[]): Promise<CallOutcome[]> {
     const [first] = calls as [SentCall];
-    if (!this.#subscriber || !needsConnection(first.entry.operation)) {
-      return await sendCalls(this.#gateway, running, calls);
+    const { operation } = first.entry;
+    if (!this.#subscriber || !needsConnection(operation)) {
+      return await running.call(calls, this.#gateway.isAnonymous(operation));
     }
     // The response may wait behind notifications that the client reads slowly.
     if (this.#isOnly) running.freeSlot();

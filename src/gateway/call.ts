@@ -15,9 +15,6 @@ import type { Lease } from "./lease.ts";
 import type { PolicyEntry } from "./policy.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** The maximum nesting depth of JSON that is read. */
-export const CALL_DEPTH_MAX = 64;
-
 export interface Call {
   readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */

@@ -22,7 +22,7 @@ interface Running {
 }
 
 export class Capacity {
-  readonly node: Pick<Node, "send" | "losses">;
+  readonly node: Node;
   readonly limits: Pick<ResolvedForward, "timeout" | "limit">;
   readonly verify: VerifyNode | undefined;
   readonly slots: Slots = new Slots(1);
@@ -36,7 +36,7 @@ export class Capacity {
   #onIdle: (() => void) | undefined;
   /** @param verify is called before each request; `undefined` if any node may be at the address */
   constructor(
-    node: Pick<Node, "send" | "losses">,
+    node: Node,
     limits: Pick<ResolvedForward, "timeout" | "limit">,
     verify?: VerifyNode,
   ) {

@@ -15,8 +15,7 @@ import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { inSlices, isLong, nextTurn } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
-import { CALL_DEPTH_MAX } from "./call.ts";
-import type { Content } from "./content.ts";
+import { CALL_DEPTH_MAX, type Content } from "./content.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 

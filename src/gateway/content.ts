@@ -23,6 +23,9 @@ export const EXCESS_MAX: number = 32 * 1024 * 1024;
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
 
+/** The maximum nesting depth of JSON that is read. */
+export const CALL_DEPTH_MAX = 64;
+
 /**
  * The minimum speed of a request's content until it has arrived whole, and of a response that is
  * sent while other calls wait for a slot.

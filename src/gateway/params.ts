@@ -8,8 +8,8 @@ import { readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { QUANTITY } from "../openapi/parameter-schema.ts";
-import { CALL_DEPTH_MAX } from "./call.ts";
 import { checkParams, readQuery, refusalOfParameter } from "./check.ts";
+import { CALL_DEPTH_MAX } from "./content.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** The parameters to send. */

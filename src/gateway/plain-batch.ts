@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json/values.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
-import { CALL_DEPTH_MAX } from "./call.ts";
+import { CALL_DEPTH_MAX } from "./content.ts";
 
 /** An `RpcCall` of a plain batch. */
 interface PlainCall {

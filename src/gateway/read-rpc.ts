@@ -10,8 +10,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { CALLS_MAX, CODES, isBatchText } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
-import { CALL_DEPTH_MAX, type UnreadCall } from "./call.ts";
-import { type Excess, EXCESS_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
+import type { UnreadCall } from "./call.ts";
+import { CALL_DEPTH_MAX, type Excess, EXCESS_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
 import { readPlainBatch } from "./plain-batch.ts";
 import { Refusal } from "./refusal.ts";
 

@@ -5,8 +5,9 @@
  */
 import { problem } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
-import { clauseOf, failureOf } from "../node/failures.ts";
-import { CODES } from "../node/json-rpc.ts";
+import { clauseOf, failureOf, isBusy, SourceError } from "../node/failures.ts";
+import { CODES, type RpcFailure } from "../node/json-rpc.ts";
+import type { CallOutcome } from "../node/rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 
@@ -143,4 +144,27 @@ function failureToRefusal(error: unknown): Refusal {
   return new Refusal(502, CODES.notReached, `The node ${clauseOf(message)}`, {
     isUncertain: !BEFORE.has(code),
   });
+}
+
+type CallFailure = RpcFailure & Pick<CallOutcome, "response">;
+
+/** Tells whether a call failed because the node's response to it is not JSON-RPC. */
+export const isUnreadable = (
+  { error, reason = error, response }: CallFailure,
+): boolean => response !== undefined && reason instanceof SourceError;
+
+/** Returns the reason why a call has neither a result nor an error of the node. */
+export function refusalOfFailure(failure: CallFailure): Refusal {
+  const { error, reason = error, response } = failure;
+  if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
+  const { status, headers } = response;
+  if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
+  return new Refusal(
+    502,
+    CODES.notReached,
+    status < 400
+      ? "The node's response is not JSON-RPC"
+      : `The node responded with ${status}, and without JSON-RPC`,
+    { isUncertain: true },
+  );
 }

@@ -4,15 +4,22 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, encodeText } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
+import { RPC_HEADERS } from "../node/json-rpc.ts";
+import type { TextResponse } from "../node/request.ts";
+import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
+import { decodeParts } from "../utf8.ts";
 import { withSignal } from "../with-timeout.ts";
 import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
+import { CALL_DEPTH_MAX } from "./content.ts";
+import type { SentParams } from "./params.ts";
+import type { PolicyEntry } from "./policy.ts";
 import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import {
@@ -21,6 +28,15 @@ import {
   type UpstreamAuth,
   type UpstreamResponse,
 } from "./upstream.ts";
+
+/** A call of a method that may be sent. */
+export interface ReadyCall extends SentParams {
+  readonly entry: PolicyEntry;
+  /** The method to call, if it is not the one of `entry`: it ends a subscription. */
+  readonly unsubscribe?: string | undefined;
+  /** The id that the client has chosen, as JSON text. */
+  readonly id?: string | undefined;
+}
 
 /** The lease that the calls belong to. */
 interface Owner {
@@ -61,6 +77,59 @@ export class RunningCalls {
 
   get isAbandoned(): boolean {
     return this.#deadline.clientSignal.aborted;
+  }
+
+  /**
+   * Calls one method, or several that read in a batch. Never rejects: the outcome of a call that
+   * failed has an `error`.
+   *
+   * @param isAnonymous true if the calls are sent without the node's secret
+   */
+  async call(calls: readonly ReadyCall[], isAnonymous: boolean): Promise<CallOutcome[]> {
+    const transport = await this.#transportFor(calls, isAnonymous);
+    const outcomes = await this.#capacity.node.endpoint.call(calls.map(requestOf), transport);
+    this.reserve(0);
+    return outcomes;
+  }
+
+  /**
+   * Sends a plain batch as it came. Resolves to the node's response to the whole batch, or else to
+   * outcomes, as `call` does.
+   */
+  async pass(
+    text: string,
+    calls: readonly ReadyCall[],
+    isAnonymous: boolean,
+  ): Promise<TextResponse | CallOutcome[]> {
+    const transport = await this.#transportFor(calls, isAnonymous);
+    const sent = await this.#capacity.node.endpoint.pass(text, calls.map(requestOf), transport);
+    this.reserve(0);
+    return sent;
+  }
+
+  async #transportFor(
+    [first]: readonly ReadyCall[],
+    isAnonymous: boolean,
+  ): Promise<RpcTransport> {
+    const { node, limits } = this.#capacity;
+    const { operation } = first!.entry;
+    const path = await node.rpcPath();
+    const url = node.resolve(path);
+    const post = async (text: string): Promise<TextResponse> => {
+      const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
+      const upstream = await this.send(request, operation, { isAnonymous }, limits.limit);
+      const { status, headers, size, parts } = upstream;
+      // The text needs about as much memory as its bytes, which are held already.
+      this.reserve(size);
+      return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
+    };
+    return {
+      path,
+      post,
+      depthMax: CALL_DEPTH_MAX,
+      duplicates: "refused-if-wanted",
+      isOneByOne: true,
+    };
   }
 
   /**
@@ -155,6 +224,11 @@ export class RunningCalls {
     this.#capacity.finish(this);
   }
 }
+
+const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
+  jsonrpc: entry.operation.name,
+  params: params ?? null,
+});
 
 /**
  * Holds the bytes of a complete response until they are sent, or dropped because nobody waits for

@@ -162,7 +162,7 @@ export class Node {
     return await requestText(this, this.resolve(path), { ...request, timeout, signal });
   }
 
-  /** Queries methods: see {@linkcode RpcEndpoint.call}. */
+  /** Queries methods for the service itself: see {@linkcode RpcEndpoint.call}. */
   async rpc(calls: readonly RpcRequest[], options: RpcOptions = {}): Promise<RpcOutcome[]> {
     const { path = "" } = options;
     const post = (body: string) =>

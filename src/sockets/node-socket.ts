@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CALL_DEPTH_MAX } from "../gateway/call.ts";
+import { CALL_DEPTH_MAX } from "../gateway/content.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
-import type { ReadyCall } from "../gateway/send-calls.ts";
+import type { ReadyCall } from "../gateway/running-calls.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { ReservedBytes } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ReadyCall } from "../gateway/send-calls.ts";
+import type { ReadyCall } from "../gateway/running-calls.ts";
 import { objectOf } from "../json/values.ts";
 import type { Notification } from "./node-socket.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Gateway } from "../gateway/gateway.ts";
 import { Refusal } from "../gateway/refusal.ts";
-import type { ReadyCall } from "../gateway/send-calls.ts";
+import type { ReadyCall } from "../gateway/running-calls.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
