@@ -4,9 +4,10 @@
  *
  * @module
  */
+import { type Signal, withSignal } from "./abort-signal.ts";
 import { type Bytes, gatherBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
-import { type Signal, withSignal, withTimeout } from "./with-timeout.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /**
  * The error's message is a reason without the name of the file or program, such as `no such file`.

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
+import { LightSignal } from "../src/abort-signal.ts";
 import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
 import { clientOfFetch } from "../src/node/http-client.ts";
 import type { HttpClient } from "../src/node/http1.ts";
@@ -12,7 +13,7 @@ import type { RequestLimits, TextResponse } from "../src/node/request.ts";
 /** The default timeout of 10 s is longer than any passing test needs. */
 export const within = (
   timeout = 10_000,
-  signal: AbortSignal = new AbortController().signal,
+  signal: LightSignal = new LightSignal(),
 ): RequestLimits => ({ timeout, signal });
 
 export function kindsRefusing(

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LightSignal } from "../src/abort-signal.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
 import { type NodeStatus, REMEDIES } from "../src/info/status.ts";
@@ -36,7 +37,7 @@ async function sentTo(refuse: (method: string) => Record<string, string>): Promi
       );
     },
   });
-  await detectKind(played, new AbortController().signal);
+  await detectKind(played, new LightSignal());
   return [...sent];
 }
 
@@ -71,7 +72,7 @@ detect("a node has the time that node.timeout gives it to say which kind it is",
     const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, timeout, fetch });
     // Each timer ends at once; the reason tells the time that it had.
     globalThis.setTimeout = ((end: () => void) => setTimeout(end, 0)) as typeof setTimeout;
-    const found = await detectKind(played, new AbortController().signal);
+    const found = await detectKind(played, new LightSignal());
     globalThis.setTimeout = setTimeout;
     return (found as { status: NodeStatus }).status.reason;
   };
@@ -84,7 +85,7 @@ detect("if a refusal matches two kinds, no secret is sent, and the error names b
   assert.equal(await sentTo(() => challenge), []);
   const fetch = () => Promise.resolve(new Response("", { status: 401, headers: challenge }));
   const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
-  const found = await detectKind(played, new AbortController().signal);
+  const found = await detectKind(played, new LightSignal());
   const { reason, looksLike } = (found as { status: NodeStatus }).status;
   assert.is(reason, "requires credentials (401), like bcoin or handshake; set node.auth");
   assert.is(looksLike, undefined);
@@ -101,7 +102,7 @@ detect(
     ) {
       const fetch = () => Promise.resolve(new Response(text));
       const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
-      const found = await detectKind(played, new AbortController().signal);
+      const found = await detectKind(played, new LightSignal());
       const { status } = found as { status: NodeStatus };
       assert.equal([status.code, status.reason], ["unknown_kind", reason]);
       for (const setting of ["node.url", "node.kind", '"none"', "info"]) {

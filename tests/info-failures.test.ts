@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { LightSignal } from "../src/with-timeout.ts";
+import { LightSignal } from "../src/abort-signal.ts";
 import { contextFor, failure, get, play, type Played, playTcp, within } from "./_sources.ts";
 
 const failures = suite("why a node does not respond");
@@ -49,24 +49,6 @@ failures("a query leaves nothing at a signal that lasts, as that of the node doe
       assert.not(life.isHeard);
     },
   );
-});
-
-failures("any number of queries hear a signal of the platform as one listener", async () => {
-  const { signal } = new AbortController();
-  let listeners = 0;
-  const add = signal.addEventListener.bind(signal);
-  signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners++;
-    add(...args);
-  };
-  await beside(
-    play((_, response) => response.end("{}")),
-    async (url) => {
-      const limits = { timeout: 10_000, signal };
-      await Promise.all(Array.from({ length: 20 }, () => get(`${url}/`, undefined, limits)));
-    },
-  );
-  assert.is(listeners, 1);
 });
 
 failures("a host name that is not found", async () => {
@@ -300,15 +282,15 @@ failures(
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
-    const controller = new AbortController();
+    const signal = new LightSignal();
     await beside(
       playTcp((socket) => {
         socket.on("close", () => closed());
-        socket.once("data", () => controller.abort());
+        socket.once("data", () => signal.abort());
       }),
       async (url) => {
         for (const when of ["during the request", "before the request"]) {
-          const limits = within(10_000, controller.signal);
+          const limits = within(10_000, signal);
           const { message } = await failure(get(url, contextFor(url), limits));
           assert.is(message, "did not respond before the query ended", when);
           await isClosed;

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { LightSignal } from "../src/abort-signal.ts";
 import { createNodeface } from "../src/index.ts";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -520,7 +521,7 @@ if (process.platform !== "win32") {
           await sleep(10);
         }
       };
-      const controller = new AbortController();
+      const signal = new LightSignal();
       for (
         const [name, then, limits, reason] of [
           ["late", "wait", within(1000), "takes longer"],
@@ -528,7 +529,7 @@ if (process.platform !== "win32") {
           [
             "unwanted",
             "wait",
-            within(10_000, controller.signal),
+            within(10_000, signal),
             "no longer needed",
           ],
         ] as const
@@ -537,13 +538,13 @@ if (process.platform !== "win32") {
         const failed = failure(runCommandSource(starting(file, then), limits));
         await until(() => existsSync(file));
         const { value: pid } = await readFileSource(file, within());
-        if (name === "unwanted") controller.abort();
+        if (name === "unwanted") signal.abort();
         assert.match((await failed).hint!, reason);
         await until(() => !isRunning(pid));
       }
       assert.match(
         (await failure(
-          runCommandSource(["true"], within(1000, controller.signal)),
+          runCommandSource(["true"], within(1000, signal)),
         )).hint!,
         "no longer",
       );

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { stringify } from "yaml";
+import { LightSignal } from "../src/abort-signal.ts";
 import { ConfigError } from "../src/settings/schema.ts";
 import { readConfig } from "./_config.ts";
 import { formatKindFile } from "../src/cli/kinds.ts";
@@ -399,7 +400,7 @@ own(
     const { kinds } = await readOwn({ ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } });
     const kindOf = async (client: string) => {
       const played = nodeOf({ eth_chainId: "0x7a69", web3_clientVersion: client });
-      const signal = new AbortController().signal;
+      const signal = new LightSignal();
       const all = { ...KINDS, ...kinds };
       const node = contextFor("http://127.0.0.1:1", { kinds: all, client: played.client });
       return (await detectKind(node, signal)).kind;
@@ -426,7 +427,7 @@ own(
     const kinds = { ...KINDS, bitcoin, doge };
     const of = async (subversion: string) => {
       const played = nodeOf({ getnetworkinfo: { subversion } }, "__cookie__:abc");
-      const signal = new AbortController().signal;
+      const signal = new LightSignal();
       const node = contextFor("http://127.0.0.1:1", { kinds, client: played.client });
       return (await detectKind(node, signal)).kind;
     };
@@ -438,7 +439,7 @@ own(
       {
         ...{ method: "POST", url: new URL("http://127.0.0.1:1"), headers: {}, isSentOnce: false },
         body: new TextEncoder().encode('{"id":1,"method":"getnetworkinfo"}'),
-        signal: new AbortController().signal,
+        signal: new LightSignal(),
       },
       () => {},
     );

@@ -61,9 +61,9 @@ const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.t
  * or timers.
  */
 const ABOUT_RUNTIMES = [
-  "bytes|client|embedding|events|gateway-(headers|sent)|host-guard|info-(digest|failures|tls)",
-  "limit-response|mounting|negotiation|node-servers|pipelining|platform|serve|slow-reader|sockets",
-  "with-timeout",
+  "abort-signal|bytes|client|embedding|events|gateway-(headers|sent)|host-guard",
+  "info-(digest|failures|tls)|limit-response|mounting|negotiation|node-servers|pipelining",
+  "platform|serve|slow-reader|sockets|with-timeout",
 ].join("|");
 /** The results of these suites hardly depend on the runtime. */
 const ABOUT_TEXTS = "description-|echo|explorer-|json|kind|openapi-|regular-expression";

@@ -1,6 +1,7 @@
 /** Connections of clients, whose ends, node and gateway are simulated. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { LightSignal } from "../src/abort-signal.ts";
 import type { Call } from "../src/gateway/call.ts";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
@@ -21,7 +22,6 @@ import { Sockets } from "../src/sockets/sockets.ts";
 import { Inbox } from "../src/sockets/inbox.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { Outbox } from "../src/sockets/outbox.ts";
-import { LightSignal } from "../src/with-timeout.ts";
 import { passTime } from "./_clock.ts";
 import { until } from "./_gateway.ts";
 

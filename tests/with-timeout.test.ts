@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { FollowingSignal, LightSignal, withSignal, withTimeout } from "../src/with-timeout.ts";
+import { withTimeout } from "../src/with-timeout.ts";
 
 const waiting = suite("waiting with a timeout");
 
@@ -23,27 +23,6 @@ waiting("after the timeout, withTimeout calls the fallback, and throws its error
 waiting("a timeout of many years does not end at once", async () => {
   const soon = new Promise((resolve) => setTimeout(resolve, 20, "there"));
   assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
-});
-
-waiting("the abort of a followed signal ends the wait, with its reason", async () => {
-  const controller = new AbortController();
-  const signal = new FollowingSignal(controller.signal);
-  const waited = withSignal(never(), signal);
-  const reasons: unknown[] = [];
-  signal.addEventListener("abort", () => reasons.push(signal.reason));
-  const removed = () => reasons.push("removed");
-  signal.addEventListener("abort", removed);
-  signal.removeEventListener("abort", removed);
-  controller.abort("gone");
-  signal.abort("again");
-  assert.is(await waited.catch((reason: unknown) => reason), "gone");
-  assert.equal(reasons, ["gone"]);
-});
-
-waiting("a signal that follows an aborted signal is aborted at once", () => {
-  const first = new LightSignal();
-  first.abort("gone");
-  assert.is(new FollowingSignal(new LightSignal(), first).reason, "gone");
 });
 
 waiting.run();

@@ -6,9 +6,9 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest as SrvxRequest } from "srvx/node";
+import { LightSignal, type Signal, toAbortSignal } from "../abort-signal.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { Upgrade } from "../http/socket.ts";
-import { controllerFollowing, LightSignal, type Signal } from "../with-timeout.ts";
 import { hasContent } from "./connections.ts";
 import { connect, type UpgradableMessage } from "./websocket.ts";
 
@@ -37,7 +37,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
   readonly connect = connect;
   #lightSignal: LightSignal | undefined;
-  #abortController: AbortController | undefined;
+  #abortSignal: AbortSignal | undefined;
 
   get #node() {
     return this.runtime!.node as { readonly req: IncomingMessage; readonly res: ServerResponse };
@@ -45,7 +45,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   /** srvx would take content whose reading the handler has cancelled for a client that has left. */
   override get signal(): AbortSignal {
-    return (this.#abortController ??= controllerFollowing(this.gone)).signal;
+    return this.#abortSignal ??= toAbortSignal(this.gone);
   }
 
   get rawUrl(): string | undefined {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import { reasonIn } from "../description/description.ts";
 import { knowKind, type KnownKind, softwareIn } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
@@ -108,7 +109,7 @@ async function askOfferAndMissing(
   const offer = await known.askOffer(info);
   const isListed = offer.names !== undefined && offer.before === undefined;
   if (info.status !== "ok" || isListed || !mayAskMethods(node)) return offer;
-  const questions = await known.questionsFor(offer, new AbortController().signal);
+  const questions = await known.questionsFor(offer, new LightSignal());
   return { ...offer, missing: questions && await findMissing(questions) };
 }
 

@@ -6,6 +6,7 @@
  */
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
+import { LightSignal } from "../abort-signal.ts";
 import { openerOf, type OpenSocket, SocketClient } from "../node/connection.ts";
 import { SourceError } from "../node/failures.ts";
 import { requestText } from "../node/request.ts";
@@ -32,7 +33,7 @@ export async function main(): Promise<number> {
     const { status, text } = await requestText({ send }, url, {
       method: "GET",
       timeout: TIMEOUT_MS,
-      signal: new AbortController().signal,
+      signal: new LightSignal(),
       headers: { accept: "application/json" },
     });
     const line = lineOf(status, text);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { LightSignal } from "../abort-signal.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
@@ -96,7 +97,7 @@ export class KnownKind {
    * Resolves to the askable methods among those offered. Resolves to `undefined` if the kind is not
    * built-in: the author of another kind may mark any method as `read`.
    */
-  async questionsFor(offer: Offer, signal: AbortSignal): Promise<Questions | undefined> {
+  async questionsFor(offer: Offer, signal: LightSignal): Promise<Questions | undefined> {
     if (!this.isBuiltIn || this.#node.url === undefined) return undefined;
     const { openrpc } = await this.loadInterface();
     if (!openrpc) return undefined;

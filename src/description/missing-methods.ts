@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import { isNearby } from "../http/host-names.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import type { Method } from "../kinds/interface.ts";
@@ -78,7 +79,7 @@ export interface NodeState {
 
 interface MissingMethodsOptions {
   /** Resolves to `undefined` if the node must not be asked. `signal` cancels the calls. */
-  readonly prepare: (signal: AbortSignal) => Promise<Questions | undefined>;
+  readonly prepare: (signal: LightSignal) => Promise<Questions | undefined>;
   /** Called when `names` has changed. */
   readonly onChange: () => void;
   /** Called once if too many methods seem missing. */
@@ -97,7 +98,7 @@ export class MissingMethods {
   #version = "";
   readonly #asked = new Set<string>();
   #missing: readonly string[] | undefined;
-  #run: AbortController | undefined;
+  #run: LightSignal | undefined;
   #isClosed = false;
   #hasComplained = false;
 
@@ -154,9 +155,9 @@ export class MissingMethods {
     if (this.#isClosed || this.#run || this.#node.status !== "ok") return;
     const names = this.#described.filter((name) => !this.#asked.has(name));
     if (names.length === 0) return;
-    const run = this.#run = new AbortController();
-    this.#ask(names, run.signal).catch((error) => {
-      if (!run.signal.aborted) this.#options.onError(error);
+    const run = this.#run = new LightSignal();
+    this.#ask(names, run).catch((error) => {
+      if (!run.aborted) this.#options.onError(error);
     }).finally(() => {
       if (this.#run !== run) return;
       this.#run = undefined;
@@ -164,7 +165,7 @@ export class MissingMethods {
     });
   }
 
-  async #ask(names: readonly string[], signal: AbortSignal): Promise<void> {
+  async #ask(names: readonly string[], signal: LightSignal): Promise<void> {
     const isFirst = this.#asked.size === 0;
     for (const name of names) this.#asked.add(name);
     const wanted = new Set(names);

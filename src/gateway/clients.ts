@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import { isEqual } from "../json/values.ts";
 import { partsOfPlace, readNow } from "../node/secrets.ts";
 import { decodeBase64Url } from "../untrusted-text.ts";
-import { LightSignal, runBeside } from "../with-timeout.ts";
+import { runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import { TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";

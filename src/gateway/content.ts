@@ -3,11 +3,11 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import type { Speed } from "../throughput.ts";
 import { formatSize } from "../units.ts";
-import { LightSignal } from "../with-timeout.ts";
 import type { ReservedBytes } from "./budget.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 

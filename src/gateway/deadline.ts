@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { LightSignal, onAbort, type Signal } from "../abort-signal.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { FollowingSignal, LightSignal, type Signal } from "../with-timeout.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
@@ -26,13 +26,16 @@ interface Ends {
 
 export class Deadline {
   /** Aborted when nobody waits for the response any more. */
-  readonly clientSignal: FollowingSignal;
+  readonly clientSignal: LightSignal = new LightSignal();
   /** Aborted when the request to the node must end. */
   readonly nodeSignal: LightSignal;
   isOver = false;
   #timer: ReturnType<typeof setTimeout>;
+  readonly #ignoreGone: () => void;
+  readonly #ignoreToken: (() => void) | undefined;
   constructor({ gone, token }: Ends, timeout: number, nodeEnd: NodeEnd) {
-    this.clientSignal = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
+    this.#ignoreGone = onAbort(gone, (reason) => this.clientSignal.abort(reason));
+    this.#ignoreToken = token && onAbort(token, (reason) => this.clientSignal.abort(reason));
     this.nodeSignal = nodeEnd === "with client" ? this.clientSignal : new LightSignal();
     this.#timer = setTimeout(() => {
       this.isOver = true;
@@ -51,6 +54,7 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.clientSignal.dispose();
+    this.#ignoreGone();
+    this.#ignoreToken?.();
   }
 }

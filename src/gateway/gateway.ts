@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Signal } from "../abort-signal.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
@@ -20,7 +21,6 @@ import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
 import { ANONYMOUS } from "./slots.ts";
-import type { Signal } from "../with-timeout.ts";
 
 interface GatewayOptions {
   readonly forward: ResolvedForward;

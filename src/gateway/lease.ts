@@ -13,9 +13,9 @@
  *
  * @module
  */
+import type { Signal } from "../abort-signal.ts";
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import type { Signal } from "../with-timeout.ts";
 import { ReservedBytes, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";

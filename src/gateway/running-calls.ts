@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { withSignal } from "../abort-signal.ts";
 import { type Bytes, encodeText } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
@@ -13,7 +14,6 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeParts } from "../utf8.ts";
-import { withSignal } from "../with-timeout.ts";
 import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";

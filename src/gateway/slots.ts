@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { Signal } from "../abort-signal.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
-import type { Signal } from "../with-timeout.ts";
 import { LATER, Refusal, STOPPING, TOKEN_ENDED, TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
 
 /** The number of queued calls of a share. */

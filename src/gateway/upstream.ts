@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { type Signal, withSignal } from "../abort-signal.ts";
 import { type Bytes, createCollector } from "../bytes.ts";
 import { failureOf } from "../node/failures.ts";
 import { type NodeRequest, type NodeResponse, type ResponseHead, STALE } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
-import { type Signal, withSignal } from "../with-timeout.ts";
 import { type ReservedBytes, SMALL } from "./budget.ts";
 import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, NOT_SENT, Refusal } from "./refusal.ts";
 

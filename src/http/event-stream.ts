@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { onAbort } from "../abort-signal.ts";
 import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
@@ -149,8 +150,7 @@ export class EventStream<Name extends string> {
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
         const { gone = request.signal } = request as ServedRequest;
-        gone.addEventListener("abort", () => this.#remove(listener));
-        if (gone.aborted) this.#remove(listener);
+        onAbort(gone, () => this.#remove(listener));
       },
       pull: () => {
         listener.wantsMore = true;

@@ -4,12 +4,12 @@
  * @module
  */
 import Negotiator from "negotiator";
+import type { Signal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { isIpLiteral, isLoopback, isPrivateName } from "./host-names.ts";
 import { problem } from "./problem.ts";
 import type { Connect, Upgrade } from "./socket.ts";
-import type { Signal } from "../with-timeout.ts";
 
 export interface ServedRequest extends Request {
   /**

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { LightSignal } from "../abort-signal.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
 import { mainFailure, SourceError } from "../node/failures.ts";
@@ -25,7 +26,7 @@ type Trial =
   | { readonly name: string; readonly errors: readonly SourceError[] };
 
 /** Does not set the kind of `node`. */
-export async function detectKind(node: Node, signal: AbortSignal): Promise<Detection> {
+export async function detectKind(node: Node, signal: LightSignal): Promise<Detection> {
   const kinds = await node.kinds.get();
   const timeout = Math.max(TIMEOUT, node.timeout);
   /** @param filesOf the kind whose default secret files may be tried */

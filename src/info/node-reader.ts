@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { LightSignal } from "../abort-signal.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Listeners } from "../listeners.ts";
 import type { Node } from "../node/node.ts";
@@ -41,7 +42,7 @@ export interface Poll {
   readonly isWatch: boolean;
   /** True if this process was suspended during the poll before. */
   readonly isAgain?: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: LightSignal;
 }
 
 /**
@@ -159,7 +160,7 @@ export class NodeReader {
     await Promise.all(this.#pending.values());
   }
 
-  async #detectKind(signal: AbortSignal): Promise<void> {
+  async #detectKind(signal: LightSignal): Promise<void> {
     const { log, label } = this.#options;
     const detection = await detectKind(this.#node, signal);
     if (signal.aborted) return;
@@ -224,7 +225,7 @@ export class NodeReader {
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>
       cache.get(name)?.last?.values.get(pointer);
-    const ask = (isOptional: boolean, signal: AbortSignal, others?: Asked) => {
+    const ask = (isOptional: boolean, signal: LightSignal, others?: Asked) => {
       const sources = due.filter(([, { role }]) => (role === "optional") === isOptional);
       return querySources(this.#node, new Map(sources), { signal, remembered, others });
     };

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { tryAbort, waitAtMost } from "../with-timeout.ts";
+import { LightSignal } from "../abort-signal.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import type { Poll, PollResult } from "./node-reader.ts";
 import { RETRY_MS } from "./source-cache.ts";
 
@@ -23,7 +24,7 @@ interface PollerOptions {
 export class Poller {
   readonly #poll: (poll: Poll) => Promise<PollResult>;
   readonly #options: PollerOptions;
-  #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
+  #running: { since: number; signal: LightSignal; done: Promise<void> } | undefined;
   #dueAt = -Infinity;
   #hasFailed = false;
   #isClosed = false;
@@ -54,11 +55,11 @@ export class Poller {
     const running = this.#running;
     if (running && since - running.since <= POLL_MAX) return;
     this.#running = undefined;
-    if (running) tryAbort(running.abort);
+    if (running) running.signal.abort();
     else if (since < this.#dueAt) return;
-    const abort = new AbortController();
-    const done = this.#run({ since, isWatch, signal: abort.signal });
-    this.#running = { since, abort, done };
+    const signal = new LightSignal();
+    const done = this.#run({ since, isWatch, signal });
+    this.#running = { since, signal, done };
   }
 
   /**
@@ -78,7 +79,7 @@ export class Poller {
     this.#isClosed = true;
     const poll = this.#running;
     this.#running = undefined;
-    if (poll) tryAbort(poll.abort);
+    poll?.signal.abort();
     await poll?.done;
   }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type LightSignal, withSignal } from "../abort-signal.ts";
 import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
@@ -14,7 +15,7 @@ import type { Node } from "../node/node.ts";
 import type { RequestLimits } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
-import { withSignal, withTimeout } from "../with-timeout.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { isKnown } from "./fields.ts";
 import { readResponse, readText, RESPONSE_LIMITS, type SourceResponse } from "./limit-response.ts";
 import {
@@ -44,7 +45,7 @@ export type QueryOutcome =
   );
 
 export interface QueryOptions extends SecretChoice {
-  readonly signal: AbortSignal;
+  readonly signal: LightSignal;
   /** Returns the last known value of a source that is not queried. */
   readonly remembered?: (source: string, pointer: string) => unknown;
   /** Other sources that are queried at the same time. */

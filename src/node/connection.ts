@@ -5,10 +5,10 @@
  * @module
  */
 import type { Socket } from "node:net";
+import type { Signal } from "../abort-signal.ts";
 import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
-import type { Signal } from "../with-timeout.ts";
 import {
   type NodeRequest,
   type NodeResponse,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import { isLoopback } from "../http/host-names.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
@@ -22,7 +23,6 @@ import {
   type Rejection,
 } from "./rejection.ts";
 import { partsOfPlace, readSecret, type Secret, type SecretPlace } from "./secrets.ts";
-import { LightSignal } from "../with-timeout.ts";
 
 export interface Exchanged {
   readonly response: NodeResponse;

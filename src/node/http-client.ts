@@ -4,10 +4,10 @@
  *
  * @module
  */
+import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
-import { controllerFollowing } from "../with-timeout.ts";
 import { openerOf, SocketClient } from "./connection.ts";
 import { SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
@@ -31,10 +31,10 @@ export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClie
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {
   return async (request) => {
-    const { method, url, headers, body = null, signal } = request;
+    const { method, url, headers, body = null } = request;
     const target = targetOf(request);
-    const { signal: stop } = controllerFollowing(signal);
-    const init = { method, headers, body, redirect: "manual", signal: stop } as const;
+    const signal = toAbortSignal(request.signal);
+    const init = { method, headers, body, redirect: "manual", signal } as const;
     const response = await fetch(url.origin + target, init);
     const reader = response.body?.getReader() as ReadableStreamDefaultReader<Bytes> | undefined;
     let received = 0;

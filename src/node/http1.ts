@@ -4,9 +4,9 @@
  *
  * @module
  */
+import type { Signal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { isToken } from "../untrusted-text.ts";
-import type { Signal } from "../with-timeout.ts";
 import { SourceError } from "./failures.ts";
 
 export interface RequestContent {

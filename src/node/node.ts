@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LightSignal } from "../abort-signal.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
@@ -15,7 +16,6 @@ import { RPC_HEADERS, type RpcOutcome } from "./json-rpc.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
 import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
 import type { SecretPlace } from "./secrets.ts";
-import { tryAbort } from "../with-timeout.ts";
 
 export interface NodeInit {
   /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */
@@ -51,9 +51,10 @@ export class Node {
   endpoint: RpcEndpoint;
   /** Told the kind each time that it has become known or has changed. */
   readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
+  /** Aborted when the node is closed. */
+  readonly signal: LightSignal = new LightSignal();
   readonly #ws: string | undefined;
   readonly #tls: Trust | undefined;
-  #life: AbortController | undefined;
   #kind: string | undefined;
   #losses = 0;
   #credentials: Credentials;
@@ -170,16 +171,8 @@ export class Node {
     return await this.endpoint.call(calls, { path, post });
   }
 
-  /**
-   * Aborted when the node is closed. On workerd, a controller can be made only while a request is
-   * handled.
-   */
-  get signal(): AbortSignal {
-    return (this.#life ??= new AbortController()).signal;
-  }
-
   /** Ends all requests that have no signal of their own. */
   close(): void {
-    if (this.#life) tryAbort(this.#life);
+    this.signal.abort();
   }
 }

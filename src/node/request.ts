@@ -4,10 +4,10 @@
  *
  * @module
  */
+import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
 import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
-import { FollowingSignal, lightSignalOf, type Signal, withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { NodeResponse, ResponseHead } from "./http1.ts";
@@ -20,7 +20,7 @@ export const TOO_LARGE = "sent a response of more than 1 MiB";
 export interface RequestLimits {
   /** The time limit for the whole response, in milliseconds. */
   readonly timeout: number;
-  readonly signal: Signal;
+  readonly signal: LightSignal;
 }
 
 /** A request that may be sent twice, and therefore must not change anything at the node. */
@@ -45,12 +45,12 @@ export async function requestText(
 ): Promise<TextResponse> {
   const { timeout, signal } = request;
   // `AbortSignal.any` would leave an entry at a signal that lasts, such as the node's.
-  const ended = new FollowingSignal(lightSignalOf(signal));
-  const stop = () => ended.abort(new DOMException("The request has ended", "AbortError"));
+  const ended = new LightSignal();
+  const removeListener = onAbort(signal, (reason) => ended.abort(reason));
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    stop();
+    ended.abort();
   }, timeout);
   try {
     const { method, headers = {}, body } = request;
@@ -70,7 +70,7 @@ export async function requestText(
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
-    stop();
+    ended.abort();
     if (isLate) {
       const time = formatTime(timeout);
       throw new SourceError("timeout", `did not finish its response within ${time}`, {
@@ -81,7 +81,7 @@ export async function requestText(
     throw withScheme(failureOf(error), url);
   } finally {
     clearTimeout(timer);
-    ended.dispose();
+    removeListener();
   }
 }
 

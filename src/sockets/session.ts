@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LightSignal, type Signal } from "../abort-signal.ts";
 import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
 import type { ReadyCall } from "../gateway/running-calls.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
@@ -11,7 +12,6 @@ import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
-import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Inbox } from "./inbox.ts";
 import type { NodeSocketOwner, Notification } from "./node-socket.ts";
 import { Outbox } from "./outbox.ts";

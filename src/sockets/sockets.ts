@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { onAbort } from "../abort-signal.ts";
 import { SMALL } from "../gateway/budget.ts";
 import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
@@ -136,8 +137,7 @@ export class Sockets implements SessionOwner, Follower {
     const peer = new EventPeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
-    gone.addEventListener("abort", () => peer.leave());
-    if (gone.aborted) peer.leave();
+    onAbort(gone, () => peer.leave());
     const outcome = await session.follow({ entry, params, isHeavy: false });
     return { outcome, events: peer.body };
   }

@@ -14,7 +14,7 @@ const tree = suite("the source tree");
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
-      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
+      ...["abort-signal.ts", "bytes.ts", "nearest.ts", "untrusted-text.ts", "with-timeout.ts"],
       ...["closeable.ts", "listeners.ts", "run-id.ts", "throughput.ts", "units.ts"],
     ],
     ["platform.ts"],
