@@ -1,6 +1,5 @@
 /**
- * Makes untrusted text safe for logs and messages, and decodes text: percent-encoding (RFC 3986,
- * section 2.1) and base64 (RFC 4648).
+ * Makes untrusted text safe for logs, messages and pages.
  *
  * @module
  */
@@ -90,31 +89,6 @@ export function describeValue(value: unknown): string {
   }
   return typeof value === "symbol" ? "a symbol" : String(value);
 }
-
-/** Returns `undefined` if the percent-encoding or the UTF-8 is malformed. */
-export function parsePercent(text: string): string | undefined {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export const decodePercent = (text: string): string => parsePercent(text) ?? text;
-
-/** Decodes base64, of which each byte becomes a character. Returns `undefined` for other texts. */
-export function decodeBase64(text: string): string | undefined {
-  try {
-    return atob(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Does the same for base64url, and for base64. */
-export const decodeBase64Url = (text: string): string | undefined =>
-  decodeBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 
 /** A name of a header or a method (RFC 9110, section 5.6.2). */
 export const isToken = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text);

@@ -1,5 +1,5 @@
 /**
- * Limits the wait for a promise by a timeout.
+ * Timers, and waits that they limit.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /** Shows the description in Scalar, below the page header. */
+import { decodePercent } from "../src/decode.ts";
 import { anchorOf, tagFragment, UNTAGGED } from "../src/explorer/labels.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { operationsIn, SERVICE_TAG, TOKEN_SCHEME } from "../src/openapi/operations.ts";
-import { decodePercent } from "../src/untrusted-text.ts";
 import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
 import { base, element, leadToOther, showAddress, tellOwner } from "./service.ts";

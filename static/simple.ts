@@ -2,8 +2,8 @@
  * Runs the simple page: puts the URL into the commands, filters the navigation, and marks the
  * current operation.
  */
+import { decodePercent } from "../src/decode.ts";
 import { find } from "../src/explorer/find.ts";
-import { decodePercent } from "../src/untrusted-text.ts";
 import { InfoFollower } from "./head.ts";
 import { base, element, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";

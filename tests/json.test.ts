@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decodePercent } from "../src/decode.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { DEPTH_MAX, JsonScanner, JsonSyntaxError } from "../src/json/scan.ts";
 import {
@@ -16,7 +17,6 @@ import {
 } from "../src/json/values.ts";
 import { readRpcResponse, type RpcResponse } from "../src/node/json-rpc.ts";
 import { parse } from "../src/openapi/parse.ts";
-import { decodePercent } from "../src/untrusted-text.ts";
 import { draws } from "./_runtime.ts";
 
 const json = suite("JSON");

@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { decodePercent } from "../decode.ts";
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
 import { type Json, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
-import { decodePercent, excerpt } from "../untrusted-text.ts";
+import { excerpt } from "../untrusted-text.ts";
 
 const RPC = "/v1/rpc/";
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { parsePercent } from "../decode.ts";
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problem } from "../http/problem.ts";
@@ -11,7 +12,6 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, nextTurn } from "../slices.ts";
-import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallForm, Followed } from "./call.ts";
 import type { CallTable, Gateway } from "./gateway.ts";

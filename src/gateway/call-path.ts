@@ -4,6 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import { decodePercent } from "../decode.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound } from "../http/problem.ts";
 import { finishedResponse } from "../http/response.ts";
@@ -12,7 +13,6 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Throughput } from "../throughput.ts";
-import { decodePercent } from "../untrusted-text.ts";
 import type { Call, CallForm } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
 import { type Content, JSON_MAX, SLOWEST_CALL } from "./content.ts";

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { parsePercent } from "../decode.ts";
 import { formatJson, parseComparable } from "../json/lossless.ts";
 import { findParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
@@ -13,7 +14,7 @@ import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { inSlices, isLong, nextTurn } from "../slices.ts";
-import { parsePercent, shorten } from "../untrusted-text.ts";
+import { shorten } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { CALL_DEPTH_MAX, type Content } from "./content.ts";
 import { fits } from "./policy.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 import { LightSignal } from "../abort-signal.ts";
+import { decodeBase64Url } from "../decode.ts";
 import { isEqual } from "../json/values.ts";
 import { partsOfPlace, readNow } from "../node/secrets.ts";
-import { decodeBase64Url } from "../untrusted-text.ts";
 import { runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";

@@ -5,8 +5,8 @@
  *
  * @module
  */
+import { decodeBase64 } from "../decode.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { decodeBase64 } from "../untrusted-text.ts";
 import { isAllowedCaller, isProgram, looksLikeBrowser } from "../http/browsers.ts";
 import type { Client, Identity } from "./clients.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";

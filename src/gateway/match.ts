@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodePercent, parsePercent } from "../decode.ts";
 import {
   byRank,
   foldLetters,
@@ -13,7 +14,6 @@ import {
 } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
-import { decodePercent, parsePercent } from "../untrusted-text.ts";
 import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
 
 export interface PathMatch {

@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { parsePercent } from "../decode.ts";
 import { normalizePath, PathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/browsers.ts";
 import { type Cors, createCommonHeaders } from "../http/common-headers.ts";
 import { problem } from "../http/problem.ts";
 import { FastResponse } from "../http/response.ts";
 import type { OtherRoute } from "../http/routes.ts";
-import { describeValue, parsePercent } from "../untrusted-text.ts";
+import { describeValue } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
 /**

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { decodePercent } from "../decode.ts";
 import { memoize } from "../lazy.ts";
-import { decodePercent } from "../untrusted-text.ts";
 import { foldPath } from "./path-template.ts";
 
 /** The path at which a client learns what its token opens. */

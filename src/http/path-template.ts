@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { decodePercent } from "../untrusted-text.ts";
+import { decodePercent } from "../decode.ts";
 
 const NAME = /\{([^{}]*)\}/;
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
+import { parsePercent } from "../decode.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
-import { parsePercent } from "../untrusted-text.ts";
 import {
   type DescribedBy,
   type DescribedHeaders,

@@ -4,8 +4,9 @@
  * @module
  */
 import { type Bytes, encodeText, gatherBytes } from "../bytes.ts";
+import { decodePercent } from "../decode.ts";
 import { digest } from "../http/content-coding.ts";
-import { decodePercent, excerpt, startOf } from "../untrusted-text.ts";
+import { excerpt, startOf } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { explainSize, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";

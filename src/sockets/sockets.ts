@@ -5,6 +5,7 @@
  * @module
  */
 import { onAbort } from "../abort-signal.ts";
+import { decodeBase64Url } from "../decode.ts";
 import { SMALL } from "../gateway/budget.ts";
 import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
@@ -21,7 +22,6 @@ import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { decodeBase64Url } from "../untrusted-text.ts";
 import { EventPeer } from "./event-peer.ts";
 import {
   type EndReason,

@@ -14,8 +14,8 @@ const tree = suite("the source tree");
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
-      ...["abort-signal.ts", "bytes.ts", "nearest.ts", "untrusted-text.ts", "with-timeout.ts"],
-      ...["closeable.ts", "listeners.ts", "run-id.ts", "throughput.ts", "units.ts"],
+      ...["abort-signal.ts", "bytes.ts", "closeable.ts", "decode.ts", "listeners.ts", "nearest.ts"],
+      ...["run-id.ts", "throughput.ts", "units.ts", "untrusted-text.ts", "with-timeout.ts"],
     ],
     ["platform.ts"],
     ["slices.ts"],
