@@ -27,7 +27,7 @@ const header = () => document.getElementById("node")!;
 /** Requests the info after each event, or every few seconds if there is no event stream. */
 export class InfoFollower {
   readonly #base: URL;
-  readonly #isIdle: () => boolean;
+  readonly #mayReload: (isChanged: boolean) => boolean;
   #history: History = {};
   #plottedAt = -Infinity;
   #stream: EventSource | undefined;
@@ -39,10 +39,13 @@ export class InfoFollower {
   #isOutdated = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param isIdle tells whether the document may be reloaded when the description changes */
-  constructor(base: URL, isIdle: () => boolean) {
+  /**
+   * @param mayReload tells whether to load the document anew; `isChanged` is false if only example
+   * values have changed
+   */
+  constructor(base: URL, mayReload: (isChanged: boolean) => boolean) {
     this.#base = base;
-    this.#isIdle = isIdle;
+    this.#mayReload = mayReload;
     document.addEventListener("visibilitychange", () => {
       // A hidden page closes its connection, since browsers allow only six connections to an
       // origin.
@@ -102,7 +105,7 @@ export class InfoFollower {
       const isChanged = showWhetherChanged(version);
       // The description may keep changing, so the page reloads only once and then shows a notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-      if (isChanged && this.#isIdle() && visit?.type !== "reload") location.reload();
+      if (visit?.type !== "reload" && this.#mayReload(isChanged)) location.reload();
     });
     // Browsers do not reconnect a stream after every failure, so the page reconnects it.
     stream.addEventListener("error", () => {

@@ -19,7 +19,8 @@ let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);
 showAddress();
-new InfoFollower(base, isIdle);
+const hasExamples = document.getElementById("examples")!.textContent !== "{}";
+new InfoFollower(base, (isChanged) => (isChanged || !hasExamples) && isIdle());
 leadToOther(() => current ? `#${current.id}` : "");
 makeFilter();
 followReader();

@@ -213,6 +213,13 @@ live("the first new description is shown at once if no form is open", async () =
 
 live("with other example values only, the page does not load anew and tells nothing", async () => {
   const { url, tell, forgetStream } = await serveTold();
+  await page.route(url + SIMPLE, async (route) => {
+    const response = await route.fetch();
+    const html = await response.text();
+    const body = html.replace('id="examples">{}<', 'id="examples">{"head#/hash":"0x1"}<');
+    assert.is.not(body, html);
+    await route.fulfill({ response, body });
+  });
   await page.goto(url + SIMPLE);
   let loads = 0;
   page.on("load", () => loads++);
@@ -226,6 +233,14 @@ live("with other example values only, the page does not load anew and tells noth
   await tell("description", { version: "other" });
   await page.getByText("The description has changed.").waitFor();
   assert.is(loads, 1);
+});
+
+live("a page without example values is loaded anew when the node has given some", async () => {
+  const { url, tell } = await serveTold();
+  await page.goto(url + SIMPLE);
+  const reloaded = page.waitForEvent("load");
+  await tell("description", { etag: '"other"', version: await versionOfPage() });
+  await reloaded;
 });
 
 live("in the reference, or if a form is open, a new description is only announced", async () => {
