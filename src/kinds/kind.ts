@@ -38,7 +38,8 @@ export interface SourceOptions {
   optional?: boolean | undefined;
   /**
    * If true, a JSON error response is used as the value, unless the method or path is missing.
-   * The value of a JSON-RPC source is then an object with "result" or "error".
+   * The value is then the content, or, for a JSON-RPC source, an object with "result" or
+   * "error".
    * @default false
    */
   keep_errors?: boolean | undefined;
@@ -127,8 +128,8 @@ export interface KindAuth {
    */
   refusal?: { header: string; pattern: string } | undefined;
   /**
-   * The files in which nodes of this kind store their secret. Each entry is written like
-   * node.auth.
+   * The files in which nodes of this kind store their secret for programs of the same user. Each
+   * entry is written like node.auth.
    */
   files?: readonly AuthFile[] | undefined;
   /**
@@ -149,7 +150,10 @@ export interface HealthRule {
   when: Readonly<Record<Reference, Test>>;
   /** The value of status_code. */
   code: KindStatusCode;
-  /** The text of status_reason. {source#/pointer} is replaced by the value at that place. */
+  /**
+   * The text of status_reason, a clause. {source#/pointer} is replaced by the value at that
+   * place.
+   */
   reason: string;
 }
 
@@ -175,8 +179,8 @@ export interface KindHealth {
   /** The minimum progress of a node that is in sync. */
   complete?: number | undefined;
   /**
-   * The highest block that the node or its peers know of. If several places are listed, the
-   * highest number is used.
+   * The highest block that the node or its peers know of (decimal or 0x). If several places are
+   * listed, the highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks that a syncing node lacks. Estimates of the remaining time need it. */
@@ -232,8 +236,8 @@ export interface Kind extends KindInterface, DerivedKeys {
    */
   websocket?: WebSocketPlace | undefined;
   /**
-   * The place of the node's own description: a path below its URL that returns OpenAPI, or a
-   * JSON-RPC method that returns OpenRPC.
+   * The place of the node's own description: a path below its URL that returns OpenAPI or
+   * Swagger, or a JSON-RPC method that returns OpenRPC.
    */
   description?: `/${string}` | MethodCall | undefined;
   /**
@@ -264,9 +268,9 @@ export interface Kind extends KindInterface, DerivedKeys {
   /** The software and version with which the read operations were tested, such as hsd 8.0.0. */
   tried?: string | undefined;
   /**
-   * The known kind that this kind extends. If this key is set, all other keys are optional.
-   * Methods, paths and other members are added to the known kind, or replace its members of the
-   * same name.
+   * The known kind that this kind extends, only in an operator's files. All other keys are then
+   * optional. Methods, paths and other members are added to the known kind, or replace its
+   * members of the same name.
    */
   extends?: string | undefined;
   /**

@@ -88,7 +88,7 @@ const RULE = object({
   }),
   reason: required(
     REASON,
-    "The text of status_reason. {source#/pointer} is replaced by the value at that place",
+    "The text of status_reason, a clause. {source#/pointer} is replaced by the value at that place",
     {
       example: "etcd has no leader",
     },
@@ -131,7 +131,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   }),
   target: optional(
     REFERENCES,
-    "The highest block that the node or its peers know of. " +
+    "The highest block that the node or its peers know of (decimal or 0x). " +
       "If several places are listed, the highest number is used",
     {
       example: "chain#/headers",
@@ -245,8 +245,8 @@ const OPERATIONS: SettingsOf<
       [typed("`/${string}`", PATH), typed("MethodCall", object(CALL))],
       "a path, or a method as in { jsonrpc: rpc.discover }",
     ),
-    "The place of the node's own description: a path below its URL that returns OpenAPI, " +
-      "or a JSON-RPC method that returns OpenRPC",
+    "The place of the node's own description: a path below its URL that returns OpenAPI or " +
+      "Swagger, or a JSON-RPC method that returns OpenRPC",
   ),
   listing: optional(
     typed("Listing", LISTING),
@@ -267,7 +267,8 @@ export const KNOWN_KIND: Schema<string> = choice(
 const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
   extends: optional(
     typed("string", KNOWN_KIND),
-    "The known kind that this kind extends. If this key is set, all other keys are optional. " +
+    "The known kind that this kind extends, only in an operator's files. " +
+      "All other keys are then optional. " +
       "Methods, paths and other members are added to the known kind, " +
       "or replace its members of the same name",
   ),
@@ -283,7 +284,7 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
 const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
   refusal: optional(
     object({
-      header: required(HEADER, "A header of the response"),
+      header: required(HEADER, "A header of the 401 or 403 response"),
       pattern: required(EXPRESSION, "A regular expression for the header's value"),
     }),
     "The response with which the node refuses access. " +
@@ -291,7 +292,7 @@ const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
   ),
   files: optional(
     v.array(authFile(path), "a list of files"),
-    "The files in which nodes of this kind store their secret. " +
+    "The files in which nodes of this kind store their secret for programs of the same user. " +
       "Each entry is written like node.auth",
   ),
   reads: optional(

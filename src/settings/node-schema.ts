@@ -184,7 +184,8 @@ export const SOURCE_OPTIONS: SettingsOf<SourceOptions> = {
   keep_errors: optional(
     BOOLEAN,
     "If true, a JSON error response is used as the value, unless the method or path is missing. " +
-      'The value of a JSON-RPC source is then an object with "result" or "error"',
+      "The value is then the content, or, for a JSON-RPC source, " +
+      'an object with "result" or "error"',
     {
       default: "false",
     },
