@@ -76,6 +76,37 @@ own("a kind can extend a built-in kind, both in the `kinds` list and in its own 
   );
 });
 
+own("a kind without fields tells whether its node responds", async () => {
+  const kind: Kind = {
+    title: "Mine",
+    url: "http://127.0.0.1:1",
+    detect: { "it#/it": "^it$" },
+    sources: { it: { get: "/it" } },
+    fields: {},
+    health: { ok: "it responds" },
+  };
+  const ruled: Kind = {
+    ...kind,
+    health: {
+      ...kind.health,
+      rules: [{ when: { "it#/full": "^true$" }, code: "alarm", reason: "is full" }],
+    },
+  };
+  const node = await play((_, response) => response.end('{"it":"it","full":true}'));
+  const statusOf = async (url: string, mine: Kind) => {
+    const app = createNodeface({ node: { url, kind: "mine" }, kinds: { mine }, log: () => {} });
+    const { status, status_code } = await (await app.fetch(
+      new Request("http://localhost/v1/info"),
+    )).json();
+    await app.close();
+    return [status, status_code];
+  };
+  assert.equal(await statusOf(node.url, kind), ["ok", undefined]);
+  assert.equal(await statusOf(node.url, ruled), ["degraded", "alarm"]);
+  await node.close();
+  assert.equal(await statusOf(node.url, kind), ["unreachable", "connection_refused"]);
+});
+
 own("a method that only a client may call can be called only with its token", async () => {
   const { kinds: { hardhat } } = await readOwn(HARDHAT);
   const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");

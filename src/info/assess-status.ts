@@ -143,6 +143,7 @@ function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
 }
 
 function ifOfOtherKind({ plan, values }: Evidence): NodeStatus | undefined {
+  if (Object.keys(plan.fields).length === 0) return undefined;
   const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
   return plan.kind && !hasValue ? statusOfError(wrongKind(plan.kind)) : undefined;
 }

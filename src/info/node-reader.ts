@@ -196,8 +196,8 @@ export class NodeReader {
     const { info } = this.#options;
     if (typeof info === "function") return planOfHost(info, this.#times);
     const plan = makePlan(name, kind, info, this.#times, Object.keys(this.#node.expect));
-    const isOfNoKind = name === "none" && this.#node.url !== undefined;
-    return isOfNoKind ? withReach(plan, this.#times) : plan;
+    const isKnown = name !== undefined && this.#node.url !== undefined;
+    return isKnown ? withReach(plan, this.#times) : plan;
   }
 
   #isSuspicious(): boolean {
