@@ -207,6 +207,14 @@ expressions("a hostile list of operations does not stop the search for names", a
   assert.is(message, "sends a list that takes too long to search with listing.names");
 });
 
+expressions("names to omit are omitted from a tree, too", async () => {
+  const listed = JSON.stringify({ of: [{ is: "get" }, { is: "set", of: [{ is: "all" }] }] });
+  const node = contextFor(NODE, { fetch: () => Promise.resolve(new Response(listed)) });
+  const listing = { get: "/", tree: { name: "is", children: "of" }, except: "^set$" };
+  const { names } = await new KnownKind(node, "mine", { ...KIND, listing }).askOffer({});
+  assert.equal(names, ["get", "set/all"]);
+});
+
 expressions("while a long list is searched, other work runs", async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 0);

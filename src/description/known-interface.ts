@@ -126,9 +126,11 @@ export const softwareIn = (
 
 /** @throws {SourceError} */
 async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
-  if ("tree" in listing) return namesOfTree(parseJson(text), listing.tree);
   try {
-    return await findNames(text, listing.names, listing.except);
+    const names = "tree" in listing
+      ? namesOfTree(parseJson(text), listing.tree)
+      : await findNames(text, listing.names);
+    return await without(names, listing.except);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const message = "sends a list that takes too long to search with listing.names";
@@ -136,18 +138,22 @@ async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
   }
 }
 
-async function findNames(text: string, names: string, except?: string): Promise<Set<string>> {
+async function findNames(text: string, names: string): Promise<Set<string>> {
   const found = new Set<string>();
   for (const match of findAll(text, names, true)) {
     if (match?.group === undefined) await pause();
     else found.add(match.group);
   }
-  if (except === undefined) return found;
-  for (const name of found) {
-    if (findFirst(name, except)) found.delete(name);
+  return found;
+}
+
+async function without(names: Set<string>, except?: string): Promise<Set<string>> {
+  if (except === undefined) return names;
+  for (const name of names) {
+    if (findFirst(name, except)) names.delete(name);
     await pause();
   }
-  return found;
+  return names;
 }
 
 /**

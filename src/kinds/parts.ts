@@ -95,19 +95,23 @@ export interface NameTree {
 
 /** Describes how to find names in a response. */
 export type NamesIn =
-  | {
-    /** A regular expression whose first group captures a name. */
-    readonly names: string;
+  & {
     /** A regular expression for names to omit. */
     readonly except?: string | undefined;
-    /**
-     * If set, the response lists groups of methods. A method's group is the part of its name before
-     * this separator.
-     */
-    readonly before?: string | undefined;
   }
-  /** The names are paths below the root, such as `block/get`. */
-  | { readonly tree: NameTree };
+  & (
+    | {
+      /** A regular expression whose first group captures a name. */
+      readonly names: string;
+      /**
+       * If set, the response lists groups of methods. A method's group is the part of its name
+       * before this separator.
+       */
+      readonly before?: string | undefined;
+    }
+    /** The names are paths below the root, such as `block/get`. */
+    | { readonly tree: NameTree }
+  );
 
 /**
  * A request whose response lists the operations of a node. The list contains method names. If the
