@@ -242,19 +242,22 @@ starts(
 );
 
 starts(
-  "if the URL has a key, only its owner can read the new file",
+  "if a URL has a key or password, only its owner can read the new file",
   () =>
     inFolder(async (folder, run) => {
       if (process.platform === "win32") return;
+      const withoutPassword = "http://127.0.0.1:3/openapi.json";
+      const withPassword = "http://user:secret@127.0.0.1:3/openapi.json";
       for (
-        const [path, mode] of [["", 0o644], [
-          "/v3/0123456789abcdef0123456789abcdef",
-          0o600,
-        ]] as const
+        const [path, spec, mode] of [
+          ["", withoutPassword, 0o644],
+          ["/v3/0123456789abcdef0123456789abcdef", withoutPassword, 0o600],
+          ["", withPassword, 0o600],
+        ] as const
       ) {
-        await run(`http://127.0.0.1:2${path}`, "--kind", "ethereum");
+        await run(`http://127.0.0.1:2${path}`, "--kind", "ethereum", "--spec", spec);
         const file = join(folder, "nodeface.yaml");
-        assert.is(statSync(file).mode & 0o777, mode, path);
+        assert.is(statSync(file).mode & 0o777, mode, path + spec);
         rmSync(file);
       }
     }),

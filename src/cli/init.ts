@@ -91,8 +91,8 @@ export async function init(
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
-  const { url = "" } = config.node;
-  const hasKey = withoutKeys(url) !== url;
+  const { spec = "" } = values;
+  const hasKey = [config.node.url!, spec].some((url) => withoutKeys(url) !== url);
   await writeNewFile(path, text, secret || hasKey ? PRIVATE : PUBLIC);
   if (token !== undefined && !isKept) {
     try {
