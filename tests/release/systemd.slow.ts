@@ -69,7 +69,7 @@ systemd(
           "Restart=on-failure",
           "RestartSec=5",
           "StartLimitIntervalSec=0",
-          "MemoryMax=1G",
+          "MemoryMax=1500M",
         ]
       ) {
         assert.ok(unit.split("\n").includes(line), line);
