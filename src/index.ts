@@ -39,7 +39,7 @@ export type { Duration } from "./units.ts";
 /**
  * Creates a service. The service loads nothing until its first request or a call to `ready`.
  *
- * @throws {TypeError} if options are invalid; the message lists every error
+ * @throws {TypeError} if options are invalid; the message lists the errors
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";

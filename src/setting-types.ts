@@ -23,8 +23,8 @@ export interface NodeOptions {
   ws?: string | undefined;
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
-   * secret. If the secret has at least 8 characters, a response that contains the secret is
-   * refused.
+   * secret. HTTP responses that contain a secret of at least 8 characters are refused or cut
+   * off.
    * @default the usual secret files of this kind of node
    */
   auth?: SecretPlace | undefined;
@@ -34,7 +34,7 @@ export interface NodeOptions {
    */
   tls?: { ca_file: string } | undefined;
   /**
-   * The maximum time for a response from the node.
+   * The maximum time of a query; calls have forward.timeout.
    * @default 2s
    */
   timeout?: Duration | undefined;
@@ -45,8 +45,8 @@ export interface NodeOptions {
    */
   expect?: Readonly<Record<string, string | number>> | undefined;
   /**
-   * If true, the service asks the node once which methods of its kind the node lacks. Only a
-   * node on this machine or in its network is asked.
+   * If true, the service asks the node which methods of its kind it lacks. Only a node on this
+   * machine or in its network is asked.
    * @default true
    */
   ask_methods?: boolean | undefined;
@@ -61,7 +61,7 @@ export interface NodeSettings extends NodeOptions {
 /** The keys of `info`: see [Configuration](../docs/configuration.md#info). */
 export interface InfoSettings {
   /**
-   * The minimum time between two queries of the node.
+   * The minimum time between queries of a responding node.
    * @default 1s
    */
   ttl?: Duration | undefined;
@@ -75,7 +75,7 @@ export interface InfoSettings {
   /** Keys to omit. */
   hide?: readonly string[] | undefined;
   /**
-   * The interval at which the service queries the node, even without requests of clients. In a
+   * The longest interval between queries of the node, even without requests of clients. In a
    * host program, the default is off.
    * @default 30s
    */
@@ -147,8 +147,8 @@ export interface ForwardSettings {
   /**
    * The operations that need no token, by name; "reads" allows all read operations. A name is a
    * JSON-RPC method, an operationId, or an HTTP method with a path template. A "*" in a name
-   * matches any text, but never allows operations marked "write" or "secret". If the description
-   * was fetched over HTTP, "*" and operationIds do not work.
+   * matches any text. Operations marked "write" or "secret" always need a token. In a
+   * description from HTTP, marks, "*" and operationIds do not work here.
    * @default []
    */
   open?: readonly string[] | undefined;
@@ -164,7 +164,7 @@ export interface ForwardSettings {
    */
   origins?: readonly string[] | "*" | undefined;
   /**
-   * The maximum duration of a call, including its whole response.
+   * The maximum duration of a call with its response, unless it waits for events.
    * @default 30s
    */
   timeout?: Duration | undefined;
@@ -176,7 +176,7 @@ export interface ForwardSettings {
   /**
    * The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at
    * most 15 s.
-   * @default 64, or 8 for Bitcoin's family
+   * @default 64 (Monero 16, Bitcoin's family 8)
    */
   concurrency?: number | undefined;
   /**

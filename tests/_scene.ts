@@ -48,7 +48,7 @@ export interface Scene {
    * without `api`, `links` and `status_remedy`.
    */
   info(): Promise<Record<string, unknown>>;
-  /** Returns what `GET /v1/info` returns at this moment, without `api` and `links`. */
+  /** Returns what `GET /v1/info` returns at this moment, perhaps after a query, without `api` and `links`. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
   /** Returns what the page shows at this moment, which does not wait for the node. */
   infoOfPage(): Promise<Record<string, unknown>>;

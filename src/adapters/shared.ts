@@ -77,7 +77,7 @@ export interface ResponseRecord {
  * How a response ended:
  *
  * - `sent`: the operating system has taken all bytes; on Bun, Bun has taken the response, or the
- *   end of a stream
+ *   end of a stream, except for a long response of the node in one part
  * - `aborted`: the connection closed too early
  * - `failed`: the body's stream ended with an error
  */

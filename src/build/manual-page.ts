@@ -30,7 +30,7 @@ const EXAMPLES = {
   "nodeface check http://127.0.0.1:8545":
     "Shows what would be served, and which operations would be open to whom.",
   "nodeface init http://127.0.0.1:8545 --config /etc/nodeface/nodeface.yaml":
-    "Writes a configuration with every setting explained.",
+    "Writes a configuration with most settings explained.",
 };
 
 /** @param date when the version was made, such as `2026-11-27` */

@@ -243,7 +243,7 @@ function partOf(kind: DocumentedKind): string {
   const starting = (health.warming_up ?? []).map((number) => `the error ${number}`);
   const rows = [
     ["`ok` if", health.ok],
-    ["also called", listOf(aliases.map(code))],
+    ["programs, networks", listOf(aliases.map(code))],
     ["describes itself at", method && code(method)],
     ["warming up", listOf(starting)],
     ["synced within", health.target && `${health.lag ?? LAG} blocks`],

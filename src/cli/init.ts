@@ -1,5 +1,5 @@
 /**
- * `nodeface init`: queries the node and writes a configuration for it, with every setting
+ * `nodeface init`: queries the node and writes a configuration for it, with most settings
  * explained.
  *
  * @module
@@ -75,7 +75,7 @@ export async function init(
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION} for ${node}.`,
-      "Every key is optional. Lines that begin with # are ignored: to set a key, remove its #.",
+      "Most keys are optional. Lines that begin with # are ignored: to set a key, remove its #.",
       "Paths are relative to this file; ~/ is the home directory.",
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],

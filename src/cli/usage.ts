@@ -17,8 +17,8 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   },
   init: {
     arguments: "NODE_URL [options]",
-    text: "query the node and write nodeface.yaml, or the file named by --config, with every " +
-      "setting explained; the file must not exist yet",
+    text: "query the node and write nodeface.yaml, or the file named by --config, with most " +
+      "settings explained; the file must not exist yet",
   },
   kinds: {
     arguments: "[KIND [--file]]",
@@ -26,8 +26,9 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   },
   probe: {
     arguments: "[URL] [--accept LIST]",
-    text: "ask a running service for the status of its node; exit 0 if it is ok, or one of LIST, " +
-      "and 1 if not; the default of URL is http://127.0.0.1:8080, or the port in NODEFACE_PORT",
+    text: "ask a running service for the status of its node; exit 0 if it is in LIST (default " +
+      "ok), and 1 if not; the default of URL is http://127.0.0.1:8080, changed by NODEFACE_HOST " +
+      "and NODEFACE_PORT",
   },
 };
 

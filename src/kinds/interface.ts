@@ -96,12 +96,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true`",
     text: "With some parameters, the call would not be a `read`: it would write, reveal private " +
       "data or cost too much. The service accepts only calls that match the description, " +
-      "and writes them anew. It refuses an unknown parameter. It adds a required parameter " +
-      "that can have only one value. It refuses a text that does not match the schema's " +
-      "`pattern`, or has more than 1000 characters. The refusal quotes the schema's " +
-      "`description`. A pattern must be anchored. A body must be JSON. No value matches a " +
-      "schema with `not`, `if`, `patternProperties` or other unsupported keywords. A node's " +
-      "own description cannot use this mark. Calls of all other operations are sent " +
+      "and rewrites queries and `params`. It refuses an unknown parameter. It adds a " +
+      "required query parameter with only one possible value. With a `pattern`, it refuses " +
+      "a text that does not match, or has more than 1000 characters. The refusal quotes the " +
+      "schema's `description`. A pattern must be anchored. A body must be JSON. No value " +
+      "matches a schema with `not`, `if`, `patternProperties` or other unsupported keywords. A " +
+      "node's own description cannot use this mark. Calls of all other operations are sent " +
       "unchanged",
   },
   "x-subscription": {
@@ -132,14 +132,14 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-excludes": {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
-    text: "Sequences of path segments that a value must not contain. `*` matches any characters " +
-      "within a segment. Upper and lower case are the same",
+    text: "With `x-checked`: sequences of path segments that a value must not contain. `*` " +
+      "matches any characters within a segment. Upper and lower case are the same",
   },
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number or a text",
-    text: "A call is heavy (`x-cost`) if the parameter is at least this number, or is this " +
-      "text. `true` counts as 1",
+    text: "A JSON-RPC call is heavy (`x-cost`) if the parameter is at least this number, or " +
+      "this text. `true` counts as 1",
   },
   "x-example-from": {
     on: "schema of a parameter",
@@ -153,7 +153,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text: "The unit of a number in a response. The explorer shows the converted value. " +
+    text: "The unit of a number in a response. The simple page shows it converted. " +
       "`quantity` is a hexadecimal number, and `unix-time` is in seconds",
   },
   "x-position": {

@@ -161,8 +161,8 @@ export interface NetworkRules {
   /** The name of the network for people. */
   name?: string | undefined;
   /**
-   * The longest normal time between two blocks. If the last block is older than this, the node
-   * is stalled.
+   * The longest normal time between two blocks. A synced node whose last block is older is
+   * stalled.
    */
   quiet?: Duration | undefined;
   /** The minimum number of peers. A node with fewer peers has the status_code no_peers. */
@@ -183,7 +183,7 @@ export interface KindHealth {
    * listed, the highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
-  /** The number of blocks that a syncing node lacks. Estimates of the remaining time need it. */
+  /** The number of blocks that a syncing node lacks, for estimates of the remaining time. */
   behind?: Reference | undefined;
   /**
    * The highest block that a syncing node has. Estimates need it if the node's height does not
@@ -242,8 +242,8 @@ export interface Kind extends KindInterface, DerivedKeys {
   description?: `/${string}` | MethodCall | undefined;
   /**
    * The request that lists the node's operations, and a rule to find their names in the
-   * response. Unlisted operations are omitted. If the kind has JSON-RPC methods, the names are
-   * method names; otherwise, they are paths without the leading slash.
+   * response. If the kind has JSON-RPC methods, the names are method names; otherwise, they are
+   * paths without the leading slash. Unlisted methods, or otherwise paths, are omitted.
    */
   listing?: Listing | undefined;
   /** Places in the node's responses, each with a regular expression. All must match. */

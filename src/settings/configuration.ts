@@ -96,7 +96,10 @@ export const placeWithBase = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; base: string | undefined }> =>
   object({
-    from: required(place, "A file, a URL, or none", CLI_OPTIONS.spec),
+    from: required(place, "A file, a URL, or none", {
+      also: ["spec"],
+      example: "openapi.yaml",
+    }),
     base: optional(BASE, "The path below node.url that is put before the path of every operation", {
       default: "the path in the description's server URLs",
       example: "/v1",
@@ -217,7 +220,7 @@ export function sharedSettings(
     hosts: optional(
       allowed(HOST_NAME, "host names"),
       "The host names to serve, in addition to loopback names and IP addresses. " +
-        "Under all other names, the service shows only what every page may read",
+        "Under other public names, the service shows only what every page may read",
       {
         default: "[]",
         example: "[node.example]",
@@ -225,7 +228,8 @@ export function sharedSettings(
     ),
     cors: optional(
       allowed(ORIGIN, "origins"),
-      'The origins whose pages may read the responses: "*" for any, [] for none',
+      "Origins whose pages may read Nodeface's own responses: " +
+        '"*" for any, [] for none',
       {
         default: "'*'",
         example: "[https://app.example]",
@@ -267,8 +271,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       OPERATIONS,
       'The operations that need no token, by name; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
-        'A "*" in a name matches any text, but never allows operations marked "write" or ' +
-        '"secret". If the description was fetched over HTTP, "*" and operationIds do not work',
+        'A "*" in a name matches any text. Operations marked "write" or "secret" always need a ' +
+        'token. In a description from HTTP, marks, "*" and operationIds do not work here',
       {
         default: "[]",
         example: '[reads, "GET /blocks/*"]',
@@ -294,7 +298,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     ),
     timeout: optional(
       CALL_TIMEOUT,
-      "The maximum duration of a call, including its whole response",
+      "The maximum duration of a call with its response, unless it waits for events",
       {
         default: FORWARD_DEFAULTS.timeout,
       },
@@ -307,7 +311,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       "The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at " +
         "most 15 s",
       {
-        default: "64, or 8 for Bitcoin's family",
+        default: "64 (Monero 16, Bitcoin's family 8)",
         example: "8",
       },
     ),

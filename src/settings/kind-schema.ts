@@ -100,7 +100,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: optional(
     AGE,
     "The longest normal time between two blocks. " +
-      "If the last block is older than this, the node is stalled",
+      "A synced node whose last block is older is stalled",
     {
       example: "3h",
     },
@@ -139,7 +139,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   ),
   behind: optional(
     REFERENCE_TEXT,
-    "The number of blocks that a syncing node lacks. Estimates of the remaining time need it",
+    "The number of blocks that a syncing node lacks, for estimates of the remaining time",
     {
       example: "chain#/behind",
     },
@@ -252,8 +252,9 @@ const OPERATIONS: SettingsOf<
     typed("Listing", LISTING),
     "The request that lists the node's operations, " +
       "and a rule to find their names in the response. " +
-      "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
-      "the names are method names; otherwise, they are paths without the leading slash",
+      "If the kind has JSON-RPC methods, the names are method names; " +
+      "otherwise, they are paths without the leading slash. " +
+      "Unlisted methods, or otherwise paths, are omitted",
   ),
 };
 

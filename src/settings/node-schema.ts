@@ -105,8 +105,8 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   return optional(
     secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
-      "Only the origin of node.url receives the secret. If the secret has at least 8 " +
-      "characters, a response that contains the secret is refused",
+      "Only the origin of node.url receives the secret. " +
+      "HTTP responses that contain a secret of at least 8 characters are refused or cut off",
     {
       default: "the usual secret files of this kind of node",
       example: "{ basic_file: ~/.node/cookie }",
@@ -146,7 +146,7 @@ export function nodeSettings(
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
-    timeout: optional(TIMEOUT, "The maximum time for a response from the node", {
+    timeout: optional(TIMEOUT, "The maximum time of a query; calls have forward.timeout", {
       default: DEFAULTS.timeout,
       example: "5s",
     }),
@@ -161,7 +161,7 @@ export function nodeSettings(
     ),
     ask_methods: optional(
       BOOLEAN,
-      "If true, the service asks the node once which methods of its kind the node lacks. " +
+      "If true, the service asks the node which methods of its kind it lacks. " +
         "Only a node on this machine or in its network is asked",
       {
         default: "true",
@@ -329,7 +329,7 @@ export const FIELD: Schema<Field> = typed(
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
-    ttl: optional(AGE, "The minimum time between two queries of the node", {
+    ttl: optional(AGE, "The minimum time between queries of a responding node", {
       default: DEFAULTS.ttl,
       example: "5s",
     }),
@@ -349,7 +349,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     watch: optional(
       WATCH,
-      "The interval at which the service queries the node, even without requests of clients. " +
+      "The longest interval between queries of the node, even without requests of clients. " +
         "In a host program, the default is off",
       {
         default: DEFAULTS.watch,

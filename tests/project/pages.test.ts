@@ -76,11 +76,12 @@ pages("the manual's table of contents has every page", () => {
 
 pages("every file and every build step that ARCHITECTURE.md names exists", () => {
   const page = text("ARCHITECTURE.md");
-  const blocks = [...page.matchAll(/^```\n([^]*?)^```$/gm)].map(([, block]) => block!);
+  const blocks = [...page.matchAll(/^```(.*)\n([^]*?)^```$/gm)]
+    .flatMap(([, language, block]) => language === "" ? [block!] : []);
   const steps = blocks.flatMap((block) => block.trim().split(/\s*→\s*/));
   assert.ok(steps.length > 30, "the steps were not found");
   for (const step of steps) assert.ok(existsSync(join(ROOT, `src/${step}.ts`)), step);
-  const prose = page.replaceAll(/^```\n[^]*?^```$/gm, "");
+  const prose = page.replaceAll(/^```.*\n[^]*?^```$/gm, "");
   const named = [
     ...prose.matchAll(/`([\w./-]+\.(?:ts|mjs|js|yaml|html|md|json)|(?!\/)[\w./-]+\/)`/g),
   ]

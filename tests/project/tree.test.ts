@@ -7,9 +7,9 @@ import { ROOT } from "../_paths.ts";
 const tree = suite("the source tree");
 
 /**
- * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer is a list of rows of files
- * and folders. A file may import from its own folder and from earlier rows. The files and folders
- * of a row must not import from each other.
+ * The layers, beginning with the lowest. Each layer is a list of rows of files and folders. A file
+ * may import from its own folder and from earlier rows. The files and folders of a row must not
+ * import from each other.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
@@ -68,6 +68,11 @@ const local = (file: string) =>
 const roomOf = (file: string): string => file.split("/")[0]!;
 const rows = Object.values(LAYERS).flat();
 const rowOf = (file: string) => rows.findIndex((rooms) => rooms.includes(roomOf(file)));
+
+tree("ARCHITECTURE.md names the layers, beginning with the highest", () => {
+  const layers = Object.keys(LAYERS).toReversed().join(" → ");
+  assert.ok(readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").includes(`\n${layers}\n`), layers);
+});
 
 tree("every file has a layer, and imports only from its own folder and lower rows", () => {
   for (const file of files) {
