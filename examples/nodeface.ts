@@ -1,4 +1,4 @@
-/** The service that the examples mount, but for the worker's. It acts as a node in TypeScript, with two operations. */
+/** The service of the examples: a node in TypeScript, with two operations. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 /** A worker has no environment variables. */

@@ -147,8 +147,8 @@ export interface ForwardSettings {
   /**
    * The operations that need no token, by name; "reads" allows all read operations. A name is a
    * JSON-RPC method, an operationId, or an HTTP method with a path template. A "*" in a name
-   * matches any text. Operations marked "write" or "secret" always need a token. In a
-   * description from HTTP, marks, "*" and operationIds do not work here.
+   * matches any text. Operations marked "write" or "secret" always need a token. Of a
+   * description at a URL, marks, "*" and operationIds do not work here.
    * @default []
    */
   open?: readonly string[] | undefined;

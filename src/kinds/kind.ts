@@ -243,7 +243,7 @@ export interface Kind extends KindInterface, DerivedKeys {
   /**
    * The request that lists the node's operations, and a rule to find their names in the
    * response. If the kind has JSON-RPC methods, the names are method names; otherwise, they are
-   * paths without the leading slash. Unlisted methods, or otherwise paths, are omitted.
+   * paths without the leading slash. Those that are not listed are omitted.
    */
   listing?: Listing | undefined;
   /** Places in the node's responses, each with a regular expression. All must match. */

@@ -115,9 +115,8 @@ export type NamesIn =
 
 /**
  * A request whose response lists the operations of a node. The list contains method names. If the
- * kind has no methods, the list contains paths without the leading slash. Unlisted methods, or
- * otherwise paths, are omitted. Listed methods that the kind does not describe are shown without
- * marks.
+ * kind has no methods, the list contains paths without the leading slash. Operations that are not
+ * listed are omitted. Listed methods that the kind does not describe are shown without marks.
  */
 export type Listing =
   & NamesIn

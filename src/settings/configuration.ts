@@ -220,7 +220,7 @@ export function sharedSettings(
     hosts: optional(
       allowed(HOST_NAME, "host names"),
       "The host names to serve, in addition to loopback names and IP addresses. " +
-        "Under other public names, the service shows only what every page may read",
+        "Under most other names, the service shows only what every page may read",
       {
         default: "[]",
         example: "[node.example]",
@@ -272,7 +272,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       'The operations that need no token, by name; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
         'A "*" in a name matches any text. Operations marked "write" or "secret" always need a ' +
-        'token. In a description from HTTP, marks, "*" and operationIds do not work here',
+        'token. Of a description at a URL, marks, "*" and operationIds do not work here',
       {
         default: "[]",
         example: '[reads, "GET /blocks/*"]',

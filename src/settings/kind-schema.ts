@@ -254,7 +254,7 @@ const OPERATIONS: SettingsOf<
       "and a rule to find their names in the response. " +
       "If the kind has JSON-RPC methods, the names are method names; " +
       "otherwise, they are paths without the leading slash. " +
-      "Unlisted methods, or otherwise paths, are omitted",
+      "Those that are not listed are omitted",
   ),
 };
 
