@@ -349,13 +349,13 @@ class Search {
           if (!this.#holds(step.assertion)) return;
           break;
         case "open":
-          marks = { ...marks, open: this.#at, close: -1 };
+          marks = { start: marks.start, open: this.#at, close: -1 };
           break;
         case "close":
-          marks = { ...marks, close: this.#at };
+          marks = { start: marks.start, open: marks.open, close: this.#at };
           break;
         case "forget":
-          marks = { ...marks, open: -1, close: -1 };
+          marks = { start: marks.start, open: -1, close: -1 };
           break;
         case "begin":
           hasMoved = false;
