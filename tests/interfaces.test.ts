@@ -229,6 +229,38 @@ interfaces(
   },
 );
 
+interfaces("limits of parameters that would have no effect are reported", () => {
+  assertProblems(
+    `openapi:
+  paths:
+    /cat:
+      parameters: [{ name: arg, in: query, schema: { $ref: "#/components/schemas/Path" } }]
+      get: { operationId: a, summary: A, responses: { 200: { description: A } }, x-access: read }
+      post: { operationId: b, summary: B, responses: { 200: { description: B } }, x-access: write }
+      put:
+        operationId: c
+        summary: C
+        parameters: [{ name: depth, in: query, schema: { type: integer, x-heavy-from: 3 } }]
+        responses: { 200: { description: C } }
+        x-access: read
+        x-checked: true
+  components: { schemas: { Path: { type: string, x-excludes: [secret] } } }
+openrpc:
+  methods:
+    - name: get
+      summary: Get
+      params: [{ name: path, schema: { type: string, x-excludes: [secret], x-heavy-from: a } }]
+      result: { name: content, schema: {} }
+      x-access: read
+`,
+    [
+      ["11:7", 'the parameter "arg" has x-excludes, which needs x-checked'],
+      ["13:7", 'the parameter "depth" has x-heavy-from, which only JSON-RPC calls use'],
+      ["23:7", 'the parameter "path" has x-excludes, which needs x-checked'],
+    ],
+  );
+});
+
 interfaces("unknown members are reported where OpenAPI does not allow any", () => {
   assertProblems(
     `openapi:

@@ -150,6 +150,7 @@ const SEND = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 const WRONG_PATHS = [
   ...["/cosmos.base.tendermint.v1beta1.Service/ABCIQuery", "/p2p/filter/addr/192.0.2.1"],
   ...["/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo", "/app/simulate", "/store/bank/x"],
+  "/store/bank/subspace",
   ...["/cosmos.bank.v1beta1.Msg/Send", `${SEND}.Query/X`, `/x.Query/Y${SEND}`, "/x.Query/"],
   ...[`/x.Query/..${SEND}`, `/store/..${SEND}/key`, `/custom/x${SEND}?`, "/Query/X", "/a/b"],
 ];
@@ -186,7 +187,7 @@ const QUERIES = [
   ...["/cosmos.bank.v1beta1.Query/Balance", "/cosmwasm.wasm.v1.Query/SmartContractState"],
   ...["/ibc.core.client.v1.Query/ClientState", "/osmosis.poolmanager.v1beta1.Query/SpotPrice"],
   ...["/dydxprotocol.clob.Query/ClobPair", "/celestia.blob.v1.Query/Params", "store/ibc/key"],
-  ...["/store/bank/key", "/store/acc/subspace", "/app/version", "/custom/gov/proposals", ""],
+  ...["/store/bank/key", "/app/version", "/custom/gov/proposals", ""],
   ...["/custom/vstorage/data/published.agoricNames", "/cosmos.tx.v1beta1.Service/Simulate"],
   ...["/cosmos.tx.v1beta1.Service/GetTx", "/ethermint.evm.v1.Query/EthCall"],
   ...["/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock"],

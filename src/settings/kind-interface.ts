@@ -13,7 +13,12 @@ import {
   type OperationMarks,
 } from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
-import { COMMON_METHODS } from "../openapi/operations.ts";
+import {
+  COMMON_METHODS,
+  followReference,
+  operationsIn,
+  parametersOf,
+} from "../openapi/operations.ts";
 import { diagnosticAt, diagnosticsOfPart } from "./openapi-part.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
@@ -206,6 +211,37 @@ function* diagnosticsOfInterfacePart(
       yield below(diagnosticAt(part, pathOf(place), message));
     }
   }
+  for (const [path, message] of unusedLimits(part)) yield below(diagnosticAt(part, path, message));
+}
+
+/** Finds limits without effect, since they would leave a `read` less limited than it looks. */
+function* unusedLimits(part: Json): Generator<[path: readonly string[], message: string]> {
+  for (const { path, item, keys, operation } of operationsIn(part)) {
+    for (const { name, parameter } of parametersOf(part, item, operation)) {
+      const schema = followReference(part, parameter.schema);
+      const message = explainExcludes(name, schema, operation) ?? explainHeavyFrom(name, schema);
+      if (message) yield [["paths", path, ...keys], message];
+    }
+  }
+  for (const [at, value] of listOf(part.methods).entries()) {
+    const method = objectOf(value);
+    for (const param of listOf(method.params)) {
+      const { name, schema } = followReference(part, param);
+      const message = explainExcludes(name, followReference(part, schema), method);
+      if (message) yield [["methods", String(at)], message];
+    }
+  }
+}
+
+function explainExcludes(name: unknown, schema: Json, operation: Json): string | undefined {
+  if (schema["x-excludes"] === undefined) return undefined;
+  if (operation["x-access"] !== "read" || operation["x-checked"] === true) return undefined;
+  return `the parameter ${describeValue(name)} has x-excludes, which needs x-checked`;
+}
+
+function explainHeavyFrom(name: unknown, schema: Json): string | undefined {
+  if (schema["x-heavy-from"] === undefined) return undefined;
+  return `the parameter ${describeValue(name)} has x-heavy-from, which only JSON-RPC calls use`;
 }
 
 function* explainParameter(parameter: Json): Generator<string> {

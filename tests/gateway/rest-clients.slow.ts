@@ -35,7 +35,7 @@ interface Case {
 
 const PLAYED: readonly Case[] = [
   { client: "@aptos-labs/ts-sdk", kind: "aptos" },
-  { client: "algosdk", kind: "algorand", withToken: ["TealCompile"] },
+  { client: "algosdk", kind: "algorand", withToken: ["TealCompile", "TealDisassemble"] },
   { client: "kubo-rpc-client", kind: "kubo" },
 ];
 

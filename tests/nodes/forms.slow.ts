@@ -101,7 +101,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   nats: { sent: 2 },
   syncthing: {
     sent: 8,
-    asking: ["GET /rest/db/status", "GET /rest/svc/deviceid"],
+    asking: ["GET /rest/svc/deviceid"],
     differing: ["GET /rest/svc/lang"],
   },
 };
