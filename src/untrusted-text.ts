@@ -35,7 +35,8 @@ export function startOf(text: string, length: number): string {
 
 /** Shortens a text to one line of at most `length` UTF-16 code units, for a log or a terminal. */
 export function excerpt(text: string, length: number = 120): string {
-  return shorten(text.replaceAll(GAP, " ").trim(), length);
+  // What may be a megabyte is not looked at as a whole.
+  return shorten(startOf(text, 100 * length).replaceAll(GAP, " ").trim(), length);
 }
 
 export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");

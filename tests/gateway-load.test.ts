@@ -173,6 +173,14 @@ load("one share alone may have all slots, but no more than its concurrency", asy
   (await waiting).dispose();
 });
 
+load("a batch takes no more slots than its client's concurrency", async () => {
+  const places = new Slots(8);
+  const { signal } = new AbortController();
+  (await places.acquire(OTHERS, false, signal)).dispose();
+  const batch = await places.acquire({ name: "limited", concurrency: 2 }, false, signal, 100);
+  assert.is(batch.size, 2);
+});
+
 load("one share has at most half of the slots of calls that wait for an event", async () => {
   const places = new Slots(4, true);
   const { signal } = new AbortController();

@@ -693,7 +693,20 @@ for (const status of [503, 429]) {
     assert.is(error.code, -32054);
     assert.match(error.message, `The node responded with ${status}`);
   });
+
+  rpc(`a call gets Retry-After even if the node's ${status} has none`, async () => {
+    node.answer = (_, response) => response.writeHead(status).end("Work queue depth exceeded");
+    const responses = [await gateway.ask("/v1/rpc/number"), await gateway.rpc(call("number"))];
+    for (const { headers } of responses) assert.is(headers.get("retry-after"), "5");
+  });
 }
+
+rpc("a batch has the status 200, even if it has one call that fails", async () => {
+  node.answer = rpcError({ code: -8, message: "Block height out of range" }, 500);
+  assert.is((await gateway.rpc(call("number"))).status, 500);
+  const response = await gateway.rpc([call("number")]);
+  assert.equal([response.status, (await response.json())[0].error.code], [200, -8]);
+});
 
 for (const status of [407, 408, 421, 425, 426]) {
   rpc(`a client does not get the node's ${status}, which is about the connection`, async () => {

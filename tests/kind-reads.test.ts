@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mistakeInExpression } from "../src/regular-expression.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
-import { checkValue } from "../src/gateway/check.ts";
+import { checkParams, checkValue } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
 import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
@@ -505,7 +505,7 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
   const document = await documentOfKind(await loadInterface("bitcoin"), { title: "" });
   const operations = await listNodeOperations(document, "kind");
   const getblock = operations.find(({ name }) => name === "getblock")!;
-  const isHeavy = (params: string) => readParams(getblock, params).isHeavy;
+  const isHeavy = async (params: string) => (await readParams(getblock, params)).isHeavy;
   const hash = `"${"00".repeat(32)}"`;
   for (
     const text of [
@@ -524,8 +524,8 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
       "4",
     ]
   ) {
-    assert.ok(isHeavy(`[${hash},${text}]`), text);
-    assert.ok(isHeavy(`{"blockhash":${hash},"verbosity":${text}}`), text);
+    assert.ok(await isHeavy(`[${hash},${text}]`), text);
+    assert.ok(await isHeavy(`{"blockhash":${hash},"verbosity":${text}}`), text);
   }
   const named = [
     '"verbose":2',
@@ -533,11 +533,11 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
     '"Verbosity":3',
     '"verbosity":1,"verbosity":3',
   ];
-  for (const more of named) assert.ok(isHeavy(`{"blockhash":${hash},${more}}`), more);
+  for (const more of named) assert.ok(await isHeavy(`{"blockhash":${hash},${more}}`), more);
   for (const text of ["0", "1", "null", "true", "false"]) {
-    assert.not.ok(isHeavy(`[${hash},${text}]`), text);
+    assert.not.ok(await isHeavy(`[${hash},${text}]`), text);
   }
-  assert.not.ok(isHeavy(`[${hash}]`) || isHeavy(`{"blockhash":${hash}}`));
+  assert.not.ok(await isHeavy(`[${hash}]`) || await isHeavy(`{"blockhash":${hash}}`));
 });
 
 reads("monero: a block or header with its proof of work is heavy", async () => {
@@ -545,13 +545,13 @@ reads("monero: a block or header with its proof of work is heavy", async () => {
   const operations = await listNodeOperations(document, "kind");
   for (const method of ["get_last_block_header", "get_block_header_by_height", "get_block"]) {
     const operation = operations.find(({ name }) => name === method)!;
-    const isHeavy = (params: string) => readParams(operation, params).isHeavy;
+    const isHeavy = async (params: string) => (await readParams(operation, params)).isHeavy;
     for (const value of ["true", "1", '"true"', "[]"]) {
-      assert.ok(isHeavy(`{"fill_pow_hash":${value}}`), `${method} ${value}`);
+      assert.ok(await isHeavy(`{"fill_pow_hash":${value}}`), `${method} ${value}`);
     }
-    assert.ok(isHeavy('{"Fill_pow_hash":true}'), method);
+    assert.ok(await isHeavy('{"Fill_pow_hash":true}'), method);
     for (const more of ["", '"fill_pow_hash":false', '"fill_pow_hash":null']) {
-      assert.not.ok(isHeavy(`{${more}}`), `${method} ${more}`);
+      assert.not.ok(await isHeavy(`{${more}}`), `${method} ${more}`);
     }
   }
 });
@@ -592,6 +592,16 @@ reads("every pattern that is evaluated is anchored and valid", async () => {
     assert.match(pattern, /^\^[^|]*(?:\([^]*\)[^|]*)*\$$/, `${kind} ${name}`);
     assert.is(mistakeInExpression(pattern), undefined, `${kind} ${name}`);
   }
+});
+
+reads("other requests are served while a long list is checked", async () => {
+  const items = { type: "string", pattern: "^[a-z]{1,200}$" };
+  const parameter = { in: "body", isRequired: true, schema: { type: "array", items } } as const;
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  await checkParams([{ ...parameter, name: "list" }], [JSON.stringify(Array(50_000).fill("a"))]);
+  clearInterval(timer);
+  assert.ok(turns > 3, `${turns} turns`);
 });
 
 reads("only patterns of operations marked x-checked are evaluated", async () => {

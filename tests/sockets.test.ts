@@ -1,4 +1,6 @@
 /** Connections of clients, whose ends, node and gateway are simulated. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LightSignal } from "../src/abort-signal.ts";
@@ -22,8 +24,10 @@ import { Sockets } from "../src/sockets/sockets.ts";
 import { Inbox } from "../src/sockets/inbox.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { Outbox } from "../src/sockets/outbox.ts";
+import { nextTurn } from "../src/slices.ts";
 import { passTime } from "./_clock.ts";
 import { until } from "./_gateway.ts";
+import { testOnNode } from "./_runtime.ts";
 
 const sockets = suite("connections of clients");
 
@@ -236,6 +240,44 @@ sockets(
     assert.is(session.subscriptions.size, 31);
   },
 );
+
+/** A subscription whose notifications are further responses to its call. */
+const repeating = (id: string, params: string): Partial<ReadyCall> => {
+  const subscription = { unsubscribe: "unsubscribe" };
+  const operation = { name: "subscribe", isAnonymous: true, subscription };
+  return { entry: { operation } as unknown as ReadyCall["entry"], id, params };
+};
+
+sockets("a query is unsubscribed however its parameters are written", async () => {
+  const { session, call } = openSession();
+  const query = `"tm.event='Tx'"`;
+  for (const params of [`{"query":${query}}`, `{ "query" : ${query} }`, `[${query}]`]) {
+    assert.is((await call(repeating("1", `{"query":${query}}`))).error, undefined);
+    assert.match(whyNot(await call({ unsubscribe: "unsubscribe", params: "[1]" })), "no such");
+    assert.is((await call({ unsubscribe: "unsubscribe", params })).error, undefined);
+    assert.is(session.subscriptions.size, 0, params);
+  }
+});
+
+sockets("an id that a subscription would have to keep must be short", async () => {
+  const { node, call } = openSession();
+  assert.match(whyNot(await call(repeating(`"${"a".repeat(5000)}"`, "[]"))), "too long");
+  assert.match(whyNot(await call(repeating("1", `["${"a".repeat(5000)}"]`))), "too long");
+  assert.equal(node.calls, []);
+});
+
+testOnNode(sockets, "a subscription keeps nothing of its call that it does not need", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  const { session, call, callOf } = openSession();
+  const kept = new WeakRef(callOf({ id: `"${"a".repeat(1_000_000)}"` }));
+  assert.is((await session.subscriptions.send(kept.deref()!, true, [])).error, undefined);
+  await call();
+  await nextTurn();
+  collect();
+  assert.is(kept.deref(), undefined);
+  assert.is(session.subscriptions.size, 2);
+});
 
 /** The parts of a call of a method that belongs to its connection. */
 const ownCall = (params: string): Partial<ReadyCall> => {

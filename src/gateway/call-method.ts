@@ -11,7 +11,6 @@ import { finishedResponse, type HttpStatus } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
-import { isLong, nextTurn } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallForm, Followed } from "./call.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
@@ -67,8 +66,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
     throw invalidCall(`${operation.name}: ${howToSubscribe(operation)}`, 406);
   }
   const given = await paramsOf(operation, call);
-  if (isLong(given.length)) await nextTurn();
-  const sent = readParams(operation, given, true);
+  const sent = await readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
   let running: RunningCalls, followed: Followed | undefined;
   try {

@@ -10,7 +10,7 @@ import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
-import { isLong, nextTurn, pause } from "../slices.ts";
+import { isLong, pause } from "../slices.ts";
 import { countBytes } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
@@ -118,6 +118,8 @@ class Calls {
   readonly #replies: Reply[] = [];
   /** True if only one call is sent. */
   #isOnly = false;
+  /** True if the response has the status of a node's response. */
+  #hasStatusOfNode = false;
   /** @param subscriber present for a message */
   constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
     this.#gateway = gateway;
@@ -128,6 +130,7 @@ class Calls {
   async respond(body: RpcBody): Promise<WrittenReplies> {
     const ready = await this.#prepare(body.calls);
     this.#isOnly = ready.length === 1;
+    this.#hasStatusOfNode = !body.isBatch;
     const running = ready.length > 0 ? await this.#begin(ready) : undefined;
     if (running) {
       const parts = this.#batchPartsOf(ready);
@@ -149,9 +152,8 @@ class Calls {
         this.#call.lease.quota?.charge(one);
         continue;
       }
-      if (isLong(one.params?.length ?? 0)) await nextTurn();
       try {
-        const checked = this.#check(one);
+        const checked = await this.#check(one);
         const { operation } = checked.entry;
         const recording = this.#gateway.record(operation, this.#call.lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
@@ -164,7 +166,7 @@ class Calls {
   }
 
   /** @throws {Refusal} if the call must not be sent */
-  #check(call: RpcCall): ReadyCall {
+  async #check(call: RpcCall): Promise<ReadyCall> {
     const { table, caller } = this.#call;
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
     const entry = table.methods.get(call.method) ?? subscription;
@@ -179,13 +181,13 @@ class Calls {
     if (entry === subscription) {
       return { entry, params: call.params, isHeavy: false, unsubscribe: call.method };
     }
-    return { entry, ...readParams(entry.operation, call.params) };
+    return { entry, ...await readParams(entry.operation, call.params) };
   }
 
   /** Waits for the slot of all calls. If there is none, refuses them. */
   async #begin(calls: readonly SentCall[]): Promise<RunningCalls | undefined> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
-    const isLongPoll = calls.some(({ entry }) => entry.operation.isLongPoll);
+    const isLongPoll = calls.every(({ entry }) => entry.operation.isLongPoll);
     const { lease } = this.#call;
     try {
       return await lease.begin(isHeavy, isLongPoll, calls.length);
@@ -276,7 +278,7 @@ class Calls {
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
-    const head = this.#isOnly && response ? headOf(response) : { status: 200 };
+    const head = this.#hasStatusOfNode && response ? headOf(response) : { status: 200 };
     recording.end(head.status);
     return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
@@ -307,7 +309,7 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
   const later = headers.get("retry-after") ?? "";
   return {
     status: status >= 400 && !isAboutConnection(status) ? status : 200,
-    headers: /^[\w ,:+-]{1,40}$/.test(later) ? { "retry-after": later } : undefined,
+    ...(/^[\w ,:+-]{1,40}$/.test(later)) && { headers: { "retry-after": later } },
   };
 }
 

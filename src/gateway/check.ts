@@ -6,14 +6,14 @@
  * @module
  */
 import { parsePercent } from "../decode.ts";
-import { formatJson, parseComparable } from "../json/lossless.ts";
-import { findParts } from "../json/parts.ts";
+import { formatJson, parseComparable, parsingComparable } from "../json/lossless.ts";
+import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
-import { inSlices, isLong, nextTurn } from "../slices.ts";
+import { atOnce, inSlices, isLong, type Work } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { CALL_DEPTH_MAX, type Content } from "./content.ts";
@@ -39,16 +39,20 @@ const UNREAD = [
 /** The maximum nesting depth of alternatives, since a schema may refer to itself. */
 const ALTERNATIVES_MAX = 8;
 
+/** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
+export const checkValue = (schema: Json, value: unknown): WrongValue | undefined =>
+  atOnce(findWrong(schema, value));
+
 /**
- * Returns only the first error. Integers above 2^53 must be passed as `bigint`.
+ * Does the same as `checkValue` in steps.
  *
  * @param depth the number of alternatives that the schema is within
  */
-export function checkValue(
+function* findWrong(
   schema: Json,
   value: unknown,
   depth: number = 0,
-): WrongValue | undefined {
+): Work<WrongValue | undefined> {
   const unread = UNREAD.find((keyword) => schema[keyword] !== undefined);
   if (unread !== undefined) return wrong(`cannot be checked, since its schema has "${unread}"`);
   if (depth > ALTERNATIVES_MAX) return wrong("cannot be checked, since its schema is too deep");
@@ -62,15 +66,17 @@ export function checkValue(
     (typeof value === "string" ? wrongText(schema, value) : undefined);
   if (misfit !== undefined) return wrong(misfit);
   const options = listOf(schema.anyOf ?? schema.oneOf).map(objectOf);
-  if (options.length > 0 && options.every((one) => checkValue(one, value, depth + 1))) {
-    return wrong("must match one of the alternatives in the description");
+  let isFound = options.length === 0;
+  for (let at = 0; !isFound && at < options.length; at++) {
+    isFound = !(yield* findWrong(options[at]!, value, depth + 1));
   }
+  if (!isFound) return wrong("must match one of the alternatives in the description");
   for (const part of listOf(schema.allOf)) {
-    const inPart = checkValue(objectOf(part), value, depth + 1);
+    const inPart = yield* findWrong(objectOf(part), value, depth + 1);
     if (inPart) return inPart;
   }
-  if (Array.isArray(value)) return inItems(objectOf(schema.items), value);
-  return isObject(value) ? inMembers(schema, value) : undefined;
+  if (Array.isArray(value)) return yield* inItems(objectOf(schema.items), value);
+  return isObject(value) ? yield* inMembers(schema, value) : undefined;
 }
 
 function valuesOf(schema: Json): readonly unknown[] | undefined {
@@ -113,15 +119,16 @@ function holdsParts(path: string, pattern: string): boolean {
 
 const segmentsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
-function inItems(schema: Json, items: readonly unknown[]): WrongValue | undefined {
+function* inItems(schema: Json, items: readonly unknown[]): Work<WrongValue | undefined> {
   for (const [at, item] of items.entries()) {
-    const wrong = checkValue(schema, item);
+    yield;
+    const wrong = yield* findWrong(schema, item);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
   }
   return undefined;
 }
 
-function inMembers(schema: Json, value: Json): WrongValue | undefined {
+function* inMembers(schema: Json, value: Json): Work<WrongValue | undefined> {
   const { additionalProperties: others } = schema;
   const properties = objectOf(schema.properties);
   const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
@@ -133,7 +140,8 @@ function inMembers(schema: Json, value: Json): WrongValue | undefined {
     if (!isKnown && (others === false || folded.has(foldName(name)))) {
       return { path: [name], rule: "is unknown" };
     }
-    const wrong = checkValue(objectOf(isKnown ? properties[name] : others), value[name]);
+    yield;
+    const wrong = yield* findWrong(objectOf(isKnown ? properties[name] : others), value[name]);
     if (wrong) return { ...wrong, path: [name, ...wrong.path] };
   }
   return undefined;
@@ -164,9 +172,10 @@ function outOfBounds(schema: Json, value: unknown): string | undefined {
     return below !== undefined && number >= below ? `must be below ${below}` : undefined;
   }
   if (typeof value === "string") {
+    const [least, most] = [bound("minLength"), bound("maxLength")];
+    if (least === undefined && most === undefined) return undefined;
     // JSON Schema counts code points.
-    const length = [...value].length;
-    return wrongLength(length, "characters", bound("minLength"), bound("maxLength"));
+    return wrongLength([...value].length, "characters", least, most);
   }
   if (!Array.isArray(value)) return undefined;
   return wrongLength(value.length, "items", bound("minItems"), bound("maxItems"));
@@ -196,7 +205,22 @@ export function refusalOfParameter(place: string, name: string, rule: string): R
 
 /** @throws {Refusal} if the value of a parameter does not match the schema */
 function check(schema: Json, value: unknown, place: string, name: string): void {
-  const wrong = checkValue(schema, value);
+  refuseWrong(checkValue(schema, value), place, name);
+}
+
+/**
+ * Does the same as `check` for the JSON text of a value, which may be long.
+ *
+ * @throws {Refusal} if the value of a parameter does not match the schema
+ */
+async function checkJson(schema: Json, text: string, place: string, name: string): Promise<void> {
+  const value = isLong(text.length)
+    ? await inSlices(parsingComparable(text))
+    : parseComparable(text);
+  refuseWrong(await inSlices(findWrong(schema, value)), place, name);
+}
+
+function refuseWrong(wrong: WrongValue | undefined, place: string, name: string): void {
   if (!wrong) return;
   const path = [name, ...wrong.path].filter(Boolean).join(".");
   throw refusalOfParameter(place, path || place, wrong.rule);
@@ -295,14 +319,13 @@ async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperati
   const text = decodeUtf8(bytes);
   if (text === undefined) throw refusalOfParameter("body", "body", "must be UTF-8 text");
   try {
-    await inSlices(findParts(text, { levels: 0 }, CALL_DEPTH_MAX));
+    await readParts(text, { levels: 0 }, CALL_DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const rule = `must be JSON with at most ${CALL_DEPTH_MAX} levels and no duplicate keys`;
     throw refusalOfParameter("body", "body", rule);
   }
-  if (isLong(text.length)) await nextTurn();
-  check(body!.schemas[type]!, parseComparable(text), "body", "");
+  await checkJson(body!.schemas[type]!, text, "body", "");
 }
 
 /**
@@ -311,14 +334,14 @@ async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperati
  * @param texts the texts by position
  * @throws {Refusal} if a parameter is not as described
  */
-export function checkParams(
+export async function checkParams(
   parameters: readonly NodeParameter[],
   texts: readonly (string | undefined)[],
-): void {
+): Promise<void> {
   for (const [at, { name, isRequired, schema = {} }] of parameters.entries()) {
     const text = texts[at];
     if (text !== undefined && (text !== "null" || isRequired)) {
-      check(schema, parseComparable(text), "body", name);
+      await checkJson(schema, text, "body", name);
     } else if (isRequired) throw refusalOfParameter("body", name, "is required");
   }
 }

@@ -24,20 +24,20 @@ export interface SentParams {
  * @param isNamed true if the method is called as an operation, with an object of parameters
  * @throws {Refusal} if a parameter has no place, or a checked method must not have it
  */
-export function readParams(
+export async function readParams(
   operation: NodeOperation,
   given: string | undefined,
   isNamed: boolean = false,
-): SentParams {
+): Promise<SentParams> {
   const { parameters, isByPosition, isHeavy, isChecked } = operation;
   if (isChecked && !parameters) {
     throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
   }
   const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
   if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
-  const { texts, isList, fault } = placeParams(parameters, given ?? "[]", isChecked);
+  const { texts, isList, fault } = await placeParams(parameters, given ?? "[]", isChecked);
   if (fault && (isNamed || isChecked)) throw fault;
-  if (isChecked) checkParams(parameters, texts);
+  if (isChecked) await checkParams(parameters, texts);
   const isHeavyCall = isHeavy || (hasLimit && fault !== undefined) ||
     parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
   if (!isChecked && (isList || !isNamed)) return { params: given, isHeavy: isHeavyCall };
@@ -52,11 +52,11 @@ interface PlacedParams {
   readonly fault?: Refusal | undefined;
 }
 
-function placeParams(
+async function placeParams(
   parameters: readonly NodeParameter[],
   text: string,
   isChecked: boolean,
-): PlacedParams {
+): Promise<PlacedParams> {
   const names = parameters.map(({ name }) => name);
   const { length } = names;
   let fault: Refusal | undefined;
@@ -71,7 +71,7 @@ function placeParams(
     duplicates: isChecked ? "refused" : "refused-if-wanted",
   } as const;
   try {
-    const { items, members, count } = readParts(text, wanted, CALL_DEPTH_MAX);
+    const { items, members, count } = await readParts(text, wanted, CALL_DEPTH_MAX);
     const texts = names.map((name, at) => members?.get(name) ?? items?.[at])
       .map((part) => part && textOfPart(text, part));
     if (isChecked && items && count > length) {

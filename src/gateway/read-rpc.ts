@@ -5,10 +5,9 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import { findParts, type Part, textOfPart } from "../json/parts.ts";
+import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { CALLS_MAX, CODES, isBatchText } from "../node/json-rpc.ts";
-import { atOnce, inSlices, isLong } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { UnreadCall } from "./call.ts";
 import { CALL_DEPTH_MAX, type Excess, EXCESS_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
@@ -88,8 +87,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
       duplicates: "refused-if-wanted",
     } as const;
-    const work = findParts(text, wanted, CALL_DEPTH_MAX);
-    root = isLong(text.length) ? await inSlices(work) : atOnce(work);
+    root = await readParts(text, wanted, CALL_DEPTH_MAX);
   } catch (error) {
     return wholeFault(messageOf(error));
   }
@@ -131,7 +129,7 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
 export async function readRpcParams(text: string): Promise<string | RpcFault> {
   try {
     const wanted = { levels: 0, duplicates: "last" } as const;
-    return listOrObject(text, await inSlices(findParts(text, wanted, CALL_DEPTH_MAX)));
+    return listOrObject(text, await readParts(text, wanted, CALL_DEPTH_MAX));
   } catch (error) {
     return fault(CODES.noJson, messageOf(error));
   }

@@ -248,7 +248,8 @@ export class Slots {
   }
 
   #give(share: Share, isHeavy: boolean, calls: number): Slot {
-    const slot = new Slot(this, share, this.#fairShares.sizeOf(calls));
+    const size = Math.min(this.#fairShares.sizeOf(calls), share.max - share.taken);
+    const slot = new Slot(this, share, size);
     this.#taken += slot.size;
     share.taken += slot.size;
     if (isHeavy) this.#heavy = slot;

@@ -66,11 +66,15 @@ export function formatJson(value: unknown, indent = 0): string {
 }
 
 /** A number too large for a double becomes infinite. */
-export function parseComparable(text: string): unknown {
-  return parseJson(text, (digits) => {
-    const number = readNumber(digits);
-    return typeof number === "string" ? Number(number) : number;
-  });
+export const parseComparable = (text: string): unknown => parseJson(text, readComparable);
+
+/** Does the same as `parseComparable` in steps. */
+export const parsingComparable = (text: string): Work<unknown> =>
+  buildingJson(new JsonScanner(text), readComparable);
+
+function readComparable(digits: string): number | bigint {
+  const number = readNumber(digits);
+  return typeof number === "string" ? Number(number) : number;
 }
 
 export const buildJson = (...input: Parameters<typeof buildingJson>): unknown =>

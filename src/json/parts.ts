@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { atOnce } from "../slices.ts";
+import { atOnce, inSlices, isLong } from "../slices.ts";
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
 export interface Part {
@@ -37,9 +37,19 @@ interface PartsWanted {
 /** In UTF-16 code units; takes about a millisecond. */
 const STEP = 32_768;
 
-/** @throws {JsonSyntaxError} if the text is invalid, is too deep or has duplicate keys */
-export const readParts = (text: string, wanted: PartsWanted, depthMax: number): Part =>
-  atOnce(findParts(text, wanted, depthMax));
+/**
+ * Reads a long text in slices.
+ *
+ * @throws {JsonSyntaxError} if the text is invalid, is too deep or has duplicate keys
+ */
+export async function readParts(
+  text: string,
+  wanted: PartsWanted,
+  depthMax: number,
+): Promise<Part> {
+  const work = findParts(text, wanted, depthMax);
+  return isLong(text.length) ? await inSlices(work) : atOnce(work);
+}
 
 /**
  * Does the same as `readParts` in steps.

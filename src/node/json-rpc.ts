@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { findParts, type Part, textOfPart } from "../json/parts.ts";
+import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { atOnce, inSlices, isLong } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { notJson, SourceError } from "./failures.ts";
 
@@ -71,8 +70,7 @@ export async function readRpcResponse(
     duplicates,
     isPassedOn: true,
   };
-  const work = findParts(text, wanted, depthMax);
-  const root = isLong(text.length) ? await inSlices(work) : atOnce(work);
+  const root = await readParts(text, wanted, depthMax);
   return root.items?.map((part) => responseIn(text, part)) ?? responseIn(text, root);
 }
 
@@ -82,8 +80,7 @@ export async function readRpcResponse(
  * @throws {JsonSyntaxError} if the text is invalid around its responses, or too deep
  */
 export async function countResponses(text: string, depthMax: number): Promise<number> {
-  const work = findParts(text, { levels: 1, items: 0, isPassedOn: true }, depthMax);
-  return (isLong(text.length) ? await inSlices(work) : atOnce(work)).count;
+  return (await readParts(text, { levels: 1, items: 0, isPassedOn: true }, depthMax)).count;
 }
 
 /** Reads a response whose members have been found. */
@@ -128,7 +125,7 @@ export async function readRpcError(
     member: (name: string) => /^(?:code|message|data)$/.test(name),
     duplicates: "last",
   } as const;
-  const { members } = await inSlices(findParts(text, wanted, Infinity));
+  const { members } = await readParts(text, wanted, Infinity);
   const read = (name: string, ...kinds: readonly Part["kind"][]) => {
     const part = members?.get(name);
     const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));

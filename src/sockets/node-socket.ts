@@ -5,11 +5,10 @@
  */
 import { CALL_DEPTH_MAX } from "../gateway/content.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
-import { findParts, type Part, textOfPart } from "../json/parts.ts";
+import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { inSlices } from "../slices.ts";
 
 /** A message of the node that is no response to a call that waits for one. */
 export interface Notification {
@@ -161,7 +160,7 @@ export class NodeSocket implements PeerEvents {
   async #receive(text: string): Promise<void> {
     const member = (name: string) => MEMBERS.test(name);
     const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
-    const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
+    const { members } = await readParts(text, wanted, CALL_DEPTH_MAX);
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;

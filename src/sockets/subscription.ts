@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import type { ReadyCall } from "../gateway/running-calls.ts";
 import { objectOf } from "../json/values.ts";
+import type { SubscriptionMark } from "../kinds/interface.ts";
+import { decodeUtf8 } from "../utf8.ts";
 import type { Notification } from "./node-socket.ts";
 
 /** The id of a subscription, as JSON text. */
@@ -14,21 +17,26 @@ export class Subscription {
   readonly id: string;
   /** Whether the node has ended it. */
   hasEnded = false;
-  readonly #call: ReadyCall;
+  readonly #mark: SubscriptionMark;
+  /** Of the call that subscribed, if notifications are further responses to it. */
+  readonly #call: { readonly id: string; readonly params: string } | undefined;
   /** The number of responses about it that are not sent yet. */
   #holds = 0;
   /** Notifications that wait for these responses. */
   readonly #deferred: string[] = [];
 
-  /** @param call the call that subscribed */
-  constructor(id: string, call: ReadyCall) {
-    this.id = id;
-    this.#call = call;
+  /** @param call the call that subscribed, of which only what is needed is kept */
+  constructor(id: string, { entry: { operation }, id: callId = "null", params }: ReadyCall) {
+    this.id = copyOf(id);
+    this.#mark = operation.subscription!;
+    this.#call = this.#mark.notification === undefined
+      ? { id: copyOf(callId), params: valuesIn(params) }
+      : undefined;
   }
 
   /** Returns whether the notification is one of this subscription, and notes whether it ends. */
   accept({ method, result }: Notification): boolean {
-    const { notification, ends = [] } = this.#call.entry.operation.subscription!;
+    const { notification, ends = [] } = this.#mark;
     if (notification !== method) return false;
     if (isEnd(result, ends)) this.hasEnded = true;
     return true;
@@ -36,16 +44,15 @@ export class Subscription {
 
   /** Returns the notification as the client gets it. */
   textOf({ text, idPart }: Notification): string {
+    if (!idPart || !this.#call) return text;
     // A further response has the id that the client has chosen.
-    const { id = "null" } = this.#call;
-    return idPart ? text.slice(0, idPart.start) + id + text.slice(idPart.end) : text;
+    return text.slice(0, idPart.start) + this.#call.id + text.slice(idPart.end);
   }
 
   /** Tells whether a call of the method `unsubscribe` is to end this subscription. */
   isEndedBy(unsubscribe: string, params: string | undefined): boolean {
-    const { entry: { operation: { subscription } }, params: own } = this.#call;
-    if (subscription!.unsubscribe !== unsubscribe) return false;
-    if (subscription!.notification === undefined) return own === params;
+    if (this.#mark.unsubscribe !== unsubscribe) return false;
+    if (this.#call) return isShortCall({ params }) && this.#call.params === valuesIn(params);
     // A regular expression would take quadratic time for long white space.
     return params?.startsWith("[") === true && params.slice(1, -1).trim() === this.id;
   }
@@ -67,6 +74,20 @@ export class Subscription {
     return --this.#holds === 0 ? this.#deferred.splice(0) : [];
   }
 }
+
+/** In characters. CometBFT takes queries of up to 512. */
+const CALL_LENGTH_MAX = 4096;
+
+/** Tells whether the id and the parameters of a call are short enough to be kept. */
+export const isShortCall = ({ id = "", params = "" }: Pick<ReadyCall, "id" | "params">): boolean =>
+  id.length + params.length <= CALL_LENGTH_MAX;
+
+/** Returns the values of parameters, however a client writes them. */
+const valuesIn = (params: string = "[]"): string =>
+  JSON.stringify(Object.values(JSON.parse(params)));
+
+/** A part of a text would keep the whole text in memory. */
+const copyOf = (text: string): string => decodeUtf8(encodeText(text)) ?? "";
 
 /** The longest last notification, in characters. */
 const END_LENGTH_MAX = 4096;

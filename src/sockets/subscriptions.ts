@@ -9,7 +9,7 @@ import type { ReadyCall } from "../gateway/running-calls.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
-import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
+import { isShortCall, Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 
 /** The way to the node, which all clients share. */
 export interface NodeAccess {
@@ -29,6 +29,12 @@ const TOO_MANY = new Refusal(
   403,
   CODES.limited,
   `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
+);
+
+const TOO_LONG = new Refusal(
+  400,
+  CODES.wrongParams,
+  "The id and the parameters of a subscription are too long",
 );
 
 const MIXED = new Refusal(
@@ -98,6 +104,8 @@ export class Subscriptions {
   async subscribe(call: ReadyCall, deferred: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
     if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
+    const hasNotification = operation.subscription!.notification !== undefined;
+    if (!hasNotification && !isShortCall(call)) return failure(TOO_LONG);
     this.#subscribing++;
     try {
       const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
@@ -106,7 +114,7 @@ export class Subscriptions {
       const callId = String(nodeSocket.lastId);
       const outcome = await responding;
       if (outcome.error || this.#hasEnded) return outcome;
-      const id = operation.subscription!.notification === undefined ? callId : outcome.result;
+      const id = hasNotification ? outcome.result : callId;
       if (!SUBSCRIPTION_ID.test(id)) {
         this.#owner.end("node");
         return failure(new SourceError("bad_answer", "sent no id of a subscription"));
