@@ -287,6 +287,10 @@ sources(
     });
     assert.is((await failure(ask(503, "sorry"))).message, "responded with 503");
     assert.is((await failure(ask(404, "{}"))).isAbsent, true);
+    for (const status of [502, 504]) {
+      const { message } = await failure(ask(status, '{"message":"no upstream"}'));
+      assert.is(message, `responded with ${status}`);
+    }
   },
 );
 

@@ -279,6 +279,10 @@ missing("a node that was down is asked again, since its options may have changed
   watched.note(GETH);
   await idle();
   assert.equal([watched.names, firsts().length], [[], 4]);
+  watched.note({ status: "stale", status_code: "connection_refused" });
+  watched.note(GETH);
+  await idle();
+  assert.is(firsts().length, 6, "a restart may take less time than a node needs to be unreachable");
 });
 
 missing("a node whose methods all seem missing is reported once", async () => {

@@ -122,8 +122,9 @@ export class MissingMethods {
 
   note(node: NodeState): void {
     this.#node = node;
-    // A node that was down may have been restarted with other options.
-    if (node.status === "unreachable" && node.status_code !== "timeout") this.#forget();
+    // A node that was down, even for a moment, may have been restarted with other options.
+    const isDown = node.status === "unreachable" && node.status_code !== "timeout";
+    if (isDown || node.status_code === "connection_refused") this.#forget();
     if (node.status !== "ok") return;
     const version = `${node.software} ${node.version}`;
     if (version !== this.#version) {

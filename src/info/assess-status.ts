@@ -16,6 +16,7 @@ import {
   headAgeOf,
   isKnownToBeInSync,
   LAG,
+  reachedBy,
   STALL_LIMIT,
   stallLimitOf,
   targetsOf,
@@ -215,7 +216,7 @@ function ifSyncing(evidence: Evidence): NodeStatus | undefined {
   const { plan: { health }, values } = evidence;
   const byKind = statusByKind(evidence);
   if (byKind?.code === "syncing") return byKind;
-  const behind = blocksBehind(values.height, targetsOf(evidence));
+  const behind = blocksBehind(reachedBy(evidence), targetsOf(evidence));
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };

@@ -64,9 +64,12 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Between two regular samples, only the latest status change is kept: frequent changes must not
-    // fill the history.
-    if (!isDue && !last.isDue) kept.pop();
+    // Between two regular samples, only the latest status change is kept, since frequent changes
+    // must not fill the history, but a recovery must not hide an outage.
+    if (!isDue && !last.isDue) {
+      if (info.status === "ok") return;
+      kept.pop();
+    }
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
     this.#taken++;

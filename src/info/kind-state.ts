@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mapMembers, objectOf, textOf } from "../json/values.ts";
+import { isObject, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { assessStatus } from "./assess-status.ts";
 import {
   type Difference,
@@ -14,7 +14,7 @@ import {
   reachedBy,
   targetHeightOf,
 } from "./evidence.ts";
-import { formOf } from "./fields.ts";
+import { formOf, numberFrom } from "./fields.ts";
 import type { Motion, Now } from "./motion.ts";
 import { HOST, type Plan, referencesOf, sourceNamesOf } from "./query-plan.ts";
 import type { Times } from "./settings.ts";
@@ -147,10 +147,18 @@ export class KindState {
     };
   }
 
-  /** Returns what the node says about its synchronization. */
+  /** Returns what the node says about its synchronization, but nothing that moves by itself. */
   #syncStateIn(responses: Responses): unknown {
-    const { synced } = this.plan.fields;
-    return synced && referencesOf(synced).map((reference) => valueFrom(responses, reference));
+    const { fields: { synced }, health } = this.plan;
+    const targets = [health?.target ?? []].flat();
+    return synced && referencesOf(synced).map((reference) => {
+      const value = valueFrom(responses, reference);
+      // A number is a time, as algod's `catchup-time`.
+      if (numberFrom(value) !== undefined) return undefined;
+      if (!isObject(value)) return value;
+      const isTarget = (key: string) => targets.includes(`${reference}/${key}`);
+      return mapMembers(value, (member, key) => isTarget(key) ? undefined : member);
+    });
   }
 
   /** Returns the values for `/v1/info`, with those that only the service can tell. */

@@ -7,7 +7,7 @@ import { buildJson, readNumber } from "../json/lossless.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
 import { notJson, SourceError } from "../node/failures.ts";
-import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
+import { RESPONSE_MAX, tooLarge } from "../node/request.ts";
 import { groupDigits } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 
@@ -45,14 +45,14 @@ const NAME_LENGTH = 80;
  * @throws {SourceError}
  */
 export function readResponse(text: string): SourceResponse {
-  if (text.length > RESPONSE_LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
+  if (text.length > RESPONSE_LIMITS.bytes) throw tooLarge();
   try {
     let values = 0;
     const scanner = new JsonScanner(text, Infinity);
     const whole = buildJson(scanner, readDigits, (_holder, _key, value) => {
       // What is too deep is omitted, and thus costs little.
       if (value === undefined || scanner.depth > RESPONSE_LIMITS.depth) return;
-      if (++values > RESPONSE_LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
+      if (++values > RESPONSE_LIMITS.values) throw tooLarge(TOO_MANY);
     });
     return limit(whole);
   } catch (error) {

@@ -38,7 +38,7 @@ export type QueryOutcome =
     | {
       readonly values: PointerValues;
       readonly omitted: readonly string[];
-      /** Set if the node lacks this optional method or path. */
+      /** Set if the node lacks this optional method or path, or its response is too large. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
@@ -102,7 +102,9 @@ class Query {
           hint: (cause as Error).name,
         });
       const isOptional = "optional" in source && source.optional;
-      if (!isOptional || !(error.isAbsent || error.isMissing)) return { error, took: took() };
+      // A node with many peers may list more of them than are read.
+      const isExcused = error.isAbsent || error.isMissing || error.isTooLarge;
+      if (!isOptional || !isExcused) return { error, took: took() };
       return { values: new Map(), omitted: [], absent: error, took: took() };
     }
   }
@@ -203,7 +205,10 @@ export async function requestJson(
     },
     body,
   });
-  const isKept = source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text);
+  // An error of a proxy is none of the node's, even as JSON.
+  const isOfProxy = status === 502 || status === 504;
+  const isKept = source.keep_errors && !isOfProxy && !ABSENT.includes(status) &&
+    /^\s*[[{]/.test(text);
   if ((status >= 200 && status <= 299) || isKept) return readResponse(text);
   throw failureOfStatus(status);
 }

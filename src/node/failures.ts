@@ -47,6 +47,8 @@ export class SourceError extends Error {
   readonly isAbsent: boolean;
   /** True if the file or program of the source is missing. */
   readonly isMissing: boolean;
+  /** True if the response is larger than what is read. */
+  readonly isTooLarge: boolean;
   /** True if the response cannot come from a node of the expected kind. */
   readonly isOtherKind: boolean;
   /** A hint is never public, since hints may name settings and paths. */
@@ -63,6 +65,7 @@ export class SourceError extends Error {
     this.number = details.number;
     this.isAbsent = details.isAbsent ?? false;
     this.isMissing = details.isMissing ?? false;
+    this.isTooLarge = details.isTooLarge ?? false;
     this.isOtherKind = details.isOtherKind ?? this.isAbsent;
     this.hint = details.hint;
     this.looksLike = details.looksLike;

@@ -15,7 +15,11 @@ import type { NodeResponse, ResponseHead } from "./http1.ts";
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */
 const PARTS_MAX = 65_536;
-export const TOO_LARGE = "sent a response of more than 1 MiB";
+const TOO_LARGE = "sent a response of more than 1 MiB";
+
+/** The error of a response that is not read to its end. */
+export const tooLarge = (message: string = TOO_LARGE): SourceError =>
+  new SourceError("bad_answer", message, { isTooLarge: true });
 
 export interface RequestLimits {
   /** The time limit for the whole response, in milliseconds. */
@@ -142,7 +146,7 @@ async function decode(response: NodeResponse): Promise<Pick<TextResponse, "text"
   try {
     for (let part = await response.next(); part; part = await response.next()) {
       size += part.byteLength;
-      if (size > RESPONSE_MAX) throw new SourceError("bad_answer", TOO_LARGE);
+      if (size > RESPONSE_MAX) throw tooLarge();
       if (++parts > PARTS_MAX) {
         throw new SourceError("bad_answer", "sent its response in too many small parts");
       }
