@@ -1,5 +1,6 @@
 /** Shows the events of a response until it ends. */
 import { readEvent } from "../src/explorer/page-event.ts";
+import { LONG } from "./result.ts";
 import { element } from "./service.ts";
 
 /** The number of events that are shown, and the length of the longest event, in characters. */
@@ -40,8 +41,8 @@ export class EventView {
     if (lines.length === 0) return;
     this.total += lines.length;
     const shown = lines.slice(-EVENTS_MAX).reverse().map((textContent) => {
-      const className = textContent.length > LINE_MAX ? "long" : "";
-      return element("div", {}, element("span", { className, textContent }));
+      const isLong = textContent.length > LINE_MAX;
+      return element("div", {}, element("span", { textContent, ...isLong && LONG }));
     });
     this.#code.prepend(...shown);
     while (this.#code.childElementCount > EVENTS_MAX) this.#code.lastChild!.remove();

@@ -34,7 +34,11 @@ const examples: Record<Reference, string> = JSON.parse(
   document.getElementById("examples")!.textContent!,
 );
 
-const languages = languagesFor(document.getElementById("node")!.dataset.api!);
+const address = document.querySelector("#node .connect code")?.textContent ?? "";
+const languages = languagesFor(
+  document.getElementById("node")!.dataset.api!,
+  !/\/v1\/(rpc|node)/.test(address),
+);
 let language = "curl";
 const forms = new Map<Element, Form>();
 
@@ -86,7 +90,8 @@ async function addExamples(form: Form): Promise<void> {
   await findExamples(form.data, { examples, formAt, call }).catch(() => {});
   for (const [at, text] of fillIn(form.data, examples).entries()) {
     const { input } = form.fields[at]!;
-    input.value ||= text;
+    // The user may have emptied a field that needs no example.
+    if (form.data.fields[at]!.sources) input.value ||= text;
   }
   showCommand(form.article);
 }
@@ -165,8 +170,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
       status.append(" · The description has changed. Load this page anew.");
     }
   } catch (error) {
-    if (view.element.isConnected && signal.aborted) {
-      return showStatus(form, true, "Stopped", `${view.total} received`);
+    if (view.element.isConnected && !(error instanceof RangeError)) {
+      const word = signal.aborted ? "Stopped" : "Interrupted";
+      return showStatus(form, signal.aborted, word, `${view.total} received`);
     }
     showFailure(form, request.url, error, passed());
   } finally {
@@ -242,8 +248,10 @@ function makeForm(details: HTMLDetailsElement) {
   return form;
 }
 
-function readForm({ fields }: Form): string[] {
-  return fields.map(({ place, input }) => place === "body" ? input.value : cleanText(input.value));
+function readForm({ fields, data }: Form): string[] {
+  return fields.map(({ place, input }, at) =>
+    place === "body" ? input.value : cleanText(input.value, data.fields[at]!.type)
+  );
 }
 
 function checkForm(form: Form): Field | undefined {

@@ -10,6 +10,7 @@ import {
   untilNow,
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
+import { base } from "./service.ts";
 
 /**
  * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
@@ -26,7 +27,6 @@ const header = () => document.getElementById("node")!;
 
 /** Requests the info after each event, or every few seconds if there is no event stream. */
 export class InfoFollower {
-  readonly #base: URL;
   readonly #mayReload: (isChanged: boolean) => boolean;
   #history: History = {};
   #plottedAt = -Infinity;
@@ -34,6 +34,8 @@ export class InfoFollower {
   #isStreaming = false;
   #retry = RETRY;
   #listenAt = 0;
+  /** The time of the last look at the description without an event stream. */
+  #comparedAt = performance.now();
   #isRequesting = false;
   /** True if an event has arrived since the last request for `/v1/info` began. */
   #isOutdated = false;
@@ -43,8 +45,7 @@ export class InfoFollower {
    * @param mayReload tells whether to load the document anew; `isChanged` is false if only example
    * values have changed
    */
-  constructor(base: URL, mayReload: (isChanged: boolean) => boolean) {
-    this.#base = base;
+  constructor(mayReload: (isChanged: boolean) => boolean) {
     this.#mayReload = mayReload;
     document.addEventListener("visibilitychange", () => {
       // A hidden page closes its connection, since browsers allow only six connections to an
@@ -72,7 +73,7 @@ export class InfoFollower {
   }
 
   async #update(): Promise<void> {
-    const info = await fetchObject(new URL("v1/info", this.#base));
+    const info = await fetchObject(new URL("v1/info", base));
     if (!info) {
       this.#close();
       this.#retry = RETRY;
@@ -82,16 +83,20 @@ export class InfoFollower {
     showHead(info, this.#history);
     if (document.hidden) return;
     if (!this.#stream && performance.now() >= this.#listenAt) this.#listen();
+    if (!this.#isStreaming && performance.now() >= this.#comparedAt + INTERVAL_BESIDE) {
+      this.#comparedAt = performance.now();
+      void hasOtherDescription();
+    }
     // A service without a node has no history.
     if (!info.api || !("history" in header().dataset)) return;
     if (performance.now() < this.#plottedAt + INTERVAL_BESIDE) return;
     this.#plottedAt = performance.now();
-    this.#history = await fetchObject(new URL("v1/history", this.#base)) ?? this.#history;
+    this.#history = await fetchObject(new URL("v1/history", base)) ?? this.#history;
     showHead(info, this.#history);
   }
 
   #listen(): void {
-    const stream = new EventSource(new URL("v1/events?events=info,description", this.#base));
+    const stream = new EventSource(new URL("v1/events?events=info,description", base));
     this.#stream = stream;
     stream.addEventListener("snapshot", () => {
       this.#isStreaming = true;
@@ -178,8 +183,8 @@ function showState({ state, label, note }: StateText): void {
  * other settings.
  */
 export async function hasOtherDescription(): Promise<boolean> {
-  const spec = document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!;
-  const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+  const spec = new URL("spec.json", base);
+  const response = await fetch(spec, { method: "HEAD", cache: "no-store" }).catch(() => null);
   const version = response?.ok ? response.headers.get("x-description-version") : null;
   return version !== null && showWhetherChanged(version);
 }

@@ -16,6 +16,8 @@ export const token: HTMLInputElement = element("input", {
   type: "text",
   className: "secret",
   autocomplete: "off",
+  spellcheck: false,
+  autocapitalize: "off",
 });
 /** For each request of an operation, the reason for not sending it; may be empty. */
 const refusals = new WeakMap<Request, string>();

@@ -5,13 +5,13 @@ import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { operationsIn, SERVICE_TAG, TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
-import { base, element, leadToOther, showAddress, tellOwner } from "./service.ts";
+import { base, element, leadToOther, showAddress, tellOwner, withoutLogin } from "./service.ts";
 
 const mount = document.getElementById("scalar")!;
 const spec = new URL("spec.json", base);
 const loaded = fetch(spec);
 
-new InfoFollower(base, () => false);
+new InfoFollower(() => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
@@ -26,7 +26,7 @@ async function show(): Promise<void> {
   const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
   const [description, { createApiReference }] = await Promise.all([
     loaded.then((response): Promise<Json> => response.clone().json()),
-    import(new URL(scalar!, location.href).href),
+    import(new URL(scalar!, withoutLogin(location.href)).href),
   ]);
   const isForeign = "foreign" in document.getElementById("node")!.dataset;
   const [server] = listOf(description.servers).map(objectOf);

@@ -15,6 +15,8 @@ const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
 /** The length, in characters, above which CSS truncates a value to one line. */
 const VALUE_MAX = 120;
+/** A text that CSS truncates to one line until it is focused or clicked. */
+export const LONG = { className: "long", tabIndex: 0 };
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
 export async function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number) {
@@ -134,7 +136,7 @@ function showLines(
       const unit = units.get(name);
       const note = unit && value ? describeNumber(value, unit) : "";
       const isLong = value.length > VALUE_MAX;
-      const span = element("span", { className: isLong ? "long" : "", textContent: text });
+      const span = element("span", { textContent: text, ...isLong && LONG });
       if (note) span.dataset.note = note;
       const isLast = at === open.at(-1)?.end;
       parent.append(note || isLong ? span : text, isLast || at === lines.length - 1 ? "" : "\n");

@@ -2,10 +2,13 @@
 import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 
+/** Removes the login from a URL: `fetch` would refuse the URL, and a copy would show the login. */
+export const withoutLogin = (url: string): string => url.replace(/^(\w+:\/\/)[^/]*@/, "$1");
+
 /** The service's URL, including its path prefix. */
 export const base: URL = new URL(
   ".",
-  document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
+  withoutLogin(document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href),
 );
 
 /** `base` without the trailing slash, escaped for double quotes in a shell. */
@@ -69,7 +72,7 @@ export function showAddress(): void {
     const article = button.closest("article");
     const code = button.closest(".command, .connect, .bare")?.querySelector("code")?.textContent;
     if (button.matches(".link")) location.hash = article!.id || article!.querySelector("h3")!.id;
-    void copyFrom(button, code ?? location.href);
+    void copyFrom(button, code ?? withoutLogin(location.href));
   });
   const output = document.querySelector<HTMLElement>("#node output");
   if (output && !document.querySelector("#node [data-state=unreachable]")) {

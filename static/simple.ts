@@ -5,7 +5,7 @@
 import { decodePercent } from "../src/decode.ts";
 import { find } from "../src/explorer/find.ts";
 import { InfoFollower } from "./head.ts";
-import { base, element, leadToOther, showAddress } from "./service.ts";
+import { element, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
@@ -20,7 +20,7 @@ let current: Element | undefined;
 addEventListener("hashchange", showTarget);
 showAddress();
 const hasExamples = document.getElementById("examples")!.textContent !== "{}";
-new InfoFollower(base, (isChanged) => (isChanged || !hasExamples) && isIdle());
+new InfoFollower((isChanged) => (isChanged || !hasExamples) && isIdle());
 leadToOther(() => current ? `#${current.id}` : "");
 makeFilter();
 followReader();
@@ -102,7 +102,8 @@ function makeFilter(): void {
     tree.hidden = !isEmpty;
     list.replaceChildren(...items);
     const shown = items.length < all.length ? `the first ${items.length} of ` : "";
-    told.textContent = isEmpty ? "" : `${shown}${all.length} of ${entries.length}`;
+    const cut = plain.querySelector("main > .cut")?.textContent ?? "";
+    told.textContent = isEmpty ? "" : `${shown}${all.length} of ${entries.length} ${cut}`.trim();
   };
   const focus = () => {
     input.focus();

@@ -176,12 +176,19 @@ requests("spaces around a text are removed, and those between the digits of a nu
     const [typed, sent] of [
       [" 0xabc\n", "0xabc"],
       ["2\u202f941\u202f337", "2941337"],
-      ["2 941 337", "2941337"],
       ["1,234", "1,234"],
       ["12 34", "12 34"],
       ["a b", "a b"],
     ] as const
-  ) assert.is(cleanText(typed), sent);
+  ) {
+    for (const type of ["string", "integer, int64", undefined]) {
+      assert.is(cleanText(typed, type), sent);
+    }
+  }
+  for (const type of ["integer", "number or null"]) {
+    assert.is(cleanText("2 941 337", type), "2941337");
+  }
+  assert.is(cleanText("100 200", "string"), "100 200", "a text stays as it is");
 });
 
 requests.run();

@@ -147,6 +147,11 @@ samples("kinds have their own clients, where a call can be written so", () => {
     String.raw`\"params\":[\"newPendingTransactions\",true,7]`,
   );
   assert.equal(Object.keys(languagesFor("Another API")), ["curl", "JavaScript", "Python"]);
+  const namesAt = (isAtRoot: boolean) => Object.keys(languagesFor("Bitcoin Core", isAtRoot));
+  assert.equal([true, false].map((isAtRoot) => namesAt(isAtRoot).includes("bitcoin-cli")), [
+    true,
+    false,
+  ]);
 });
 
 samples.run();

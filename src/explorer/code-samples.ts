@@ -42,9 +42,20 @@ const CLIENTS: readonly (readonly [title: string, name: string, write: Writer])[
   ["CometBFT", "WebSocket", writeWebSocket],
 ];
 
-/** @param api the title of the node's interface */
-export function languagesFor(api: string): Readonly<Record<string, Writer>> {
-  const clients = CLIENTS.filter(([title]) => api.startsWith(title));
+/** Such clients take a host and a port, so they speak only to the root. */
+const AT_ROOT: readonly string[] = ["bitcoin-cli"];
+
+/**
+ * @param api the title of the node's interface
+ * @param isAtRoot false if clients of the node need an address with a path of this service
+ */
+export function languagesFor(
+  api: string,
+  isAtRoot: boolean = true,
+): Readonly<Record<string, Writer>> {
+  const clients = CLIENTS.filter(([title, name]) =>
+    api.startsWith(title) && (isAtRoot || !AT_ROOT.includes(name))
+  );
   return { ...LANGUAGES, ...Object.fromEntries(clients.map(([, name, write]) => [name, write])) };
 }
 

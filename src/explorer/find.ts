@@ -11,7 +11,7 @@ export interface Entry {
 }
 
 /** Words that mean the same, since each kind of node has words of its own. */
-const SYNONYMS: Readonly<Record<string, string>> = {
+const SYNONYMS: ReadonlyMap<string, string> = new Map(Object.entries({
   best: "newest",
   head: "newest",
   height: "blocknumber",
@@ -20,7 +20,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   tip: "newest",
   tx: "transaction",
   txid: "transactionhash",
-};
+}));
 
 /** Without separators, so that `getblock` and `get block` both find `eth_getBlock`. */
 const foldWords = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}/]+/gu, "");
@@ -37,7 +37,7 @@ export function find<E extends Entry>(query: string, entries: readonly E[]): E[]
 function costOf(words: readonly string[], { title, text }: Entry): number {
   const [name, rest] = [foldWords(title), foldWords(text)];
   const costs = words.map((word) => {
-    const other = SYNONYMS[word] ?? word;
+    const other = SYNONYMS.get(word) ?? word;
     const slips = Math.min(slipsIn(word, name), slipsIn(other, name));
     if (slips <= slipsMax(word)) return 10 * slips + (name.length - word.length) / 100;
     return rest.includes(word) || rest.includes(other) ? 5 : Infinity;

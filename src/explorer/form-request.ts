@@ -108,10 +108,14 @@ export function mistakeIn(field: FieldData, text: string): string {
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
 const GROUPED_DIGITS = /^\d{1,3}([ \u00a0\u202f]\d{3})+$/;
+/** A number as this page shows it. */
+const COPIED_NUMBER = /^\d{1,3}(\u202f\d{3})+$/;
 
-/** Removes spaces around a text, and those between the digits of a number, as on this page. */
-export const cleanText = (text: string): string =>
-  text.trim().replace(GROUPED_DIGITS, (digits) => digits.replaceAll(/\D/g, ""));
+/** Removes spaces around a text, and those between the digits of a number. */
+export function cleanText(text: string, type: string = ""): string {
+  const grouped = /^(integer|number)/.test(type) ? GROUPED_DIGITS : COPIED_NUMBER;
+  return text.trim().replace(grouped, (digits) => digits.replaceAll(/\D/g, ""));
+}
 
 /** @param base this service's URL, without a trailing slash */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {

@@ -72,7 +72,7 @@ export async function renderParts(
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderStart(outline, address),
+    calls: renderStart(outline, address, content),
     content: isFromNetwork ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
     flags:
@@ -166,13 +166,14 @@ async function render(
   shown: number,
   total: number,
 ): Promise<string> {
-  let html = renderNavigation(outline, detail, total) + '<main id="content">' +
-    renderAbout(outline, detail);
+  let html = renderAbout(outline, detail);
+  const listed: Outline["sections"][number][] = [];
   const enabled = readEnabled(operationsOfOutline(outline));
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
     const { id, isService, operations } = section;
+    listed.push(section);
     html += `<section aria-labelledby="${escape(id)}">`;
     const heading = `<h2 dir="auto" id="${escape(id)}">${shortText(section.name)}</h2>`;
     const isOpen = outline.sections.length === 1;
@@ -189,7 +190,7 @@ async function render(
   if (shown < total) {
     html += `<p class="cut">… ${total - shown} more operations in the description</p>`;
   }
-  return `${html}</main>`;
+  return `${renderNavigation(listed, detail, total)}<main id="content">${html}</main>`;
 }
 
 const COMMON_MAX = 5;
@@ -197,8 +198,10 @@ const COMMON_MAX = 5;
 /**
  * Renders the first lines of the page: how many operations are enabled, the address for clients, a
  * call with its response, and the most common operations.
+ *
+ * @param content the rest of the page, which may lack operations
  */
-function renderStart(outline: Outline, address: string): string {
+function renderStart(outline: Outline, address: string, content: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map<string, ShownOperation>();
@@ -210,8 +213,9 @@ function renderStart(outline: Outline, address: string): string {
   const simple = [...callable, ...operationsOfOutline(outline)].filter(isSimpleRead);
   const usual = simple.filter(({ isCommon }) => isCommon);
   const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
+  const shown = new Set([...content.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id));
   const common = (callable.length > 0 ? callable : operations)
-    .filter(({ isCommon, anchor }) => isCommon && anchor).slice(0, COMMON_MAX)
+    .filter(({ isCommon, anchor }) => isCommon && shown.has(escape(anchor))).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
@@ -290,7 +294,11 @@ function renderOpening(operation: ShownOperation, enabled: Enabled): string {
   return lines && `<div class="command"><pre><code>${escape(lines)}</code></pre>${COPY}</div>`;
 }
 
-function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
+function renderNavigation(
+  sections: Outline["sections"],
+  detail: Detail,
+  total: number,
+): string {
   const link = (id: string, text: string, method = "", isOff = false) =>
     `<a href="#${escape(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
     `${method && ` ${renderMethod(method)}`}</a>`;
