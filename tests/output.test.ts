@@ -96,6 +96,8 @@ output("lines that are written at the same moment become a single write", async 
 output("the columns of a table are aligned, even if the table has only one row", () => {
   assert.is(formatTable([["A", "LONG", "B"], ["abc", "d", "e"]]), "A    LONG  B\nabc  d     e\n");
   assert.is(formatTable([["a", "b"]]), "a  b\n");
+  // The name of an operation may come from the network.
+  assert.is(formatTable([["/a\u001b[2J\n# Verdict", "b"]]), "/a\ufffd[2J\ufffd# Verdict  b\n");
 });
 
 output.run();

@@ -218,7 +218,7 @@ function describeClients(clients: readonly ClientRights[]): ReportSection[] {
     ];
     const more = named.length - NAMES_MAX;
     if (more > 0) named.splice(NAMES_MAX, more, `${more} more`);
-    return `${name} may call ${["what everybody may", ...named].join(", ")}\n`;
+    return printable(`${name} may call ${["what everybody may", ...named].join(", ")}`) + "\n";
   });
   return [{ title: "Clients", text: lines.join("") }];
 }
@@ -257,7 +257,7 @@ function whyNothing(
   }
   const { elsewhere } = described.description;
   if (elsewhere.length === 0) return "the description has no operations";
-  const list = elsewhere.map((url) => `\n  ${url}`).join("");
+  const list = elsewhere.map((url) => `\n  ${printable(url)}`).join("");
   return `the description names servers other than the node:${list}\n` +
     "These servers belong to single paths or operations. Remove them there, or " +
     "replace them with:\n  servers: [{ url: / }]";
@@ -267,7 +267,8 @@ function hintElsewhere({ description }: Described): string {
   const { elsewhere = [] } = description ?? {};
   return elsewhere.length === 0
     ? ""
-    : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
+    : printable(`Other operations are not forwarded: their servers are ${elsewhere.join(", ")}`) +
+      "\n";
 }
 
 function hint(operations: readonly NodeOperation[]): string {

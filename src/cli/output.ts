@@ -151,7 +151,9 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-export function formatTable(rows: readonly (readonly string[])[]): string {
+/** The cells may have texts of a node. */
+export function formatTable(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(printable));
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
     row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd();
