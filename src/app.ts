@@ -102,7 +102,8 @@ export class App implements Nodeface {
     const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
     const begun = this.#respond(routed);
     this.#begun.add(begun);
-    const response = await begun.finally(() => this.#begun.delete(begun));
+    const response = await begun;
+    this.#begun.delete(begun);
     this.#options.meters?.countResponse(routed.matched.path, response.status);
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
@@ -162,6 +163,7 @@ export class App implements Nodeface {
     }
   }
 
+  /** Never rejects. */
   async #respond(routed: RoutedRequest): Promise<Response> {
     const { request } = routed;
     try {

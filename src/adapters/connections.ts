@@ -79,7 +79,9 @@ export class Connections {
     const connection = this.#connections.get(response.req.socket);
     if (!connection) return;
     connection.lastResponse = response;
-    connection.sent = new Throughput(SLOWEST_CONTENT, 0, performance.now());
+    connection.sent = hasContent(response.req)
+      ? new Throughput(SLOWEST_CONTENT, 0, performance.now())
+      : undefined;
     if (this.#isEnding) response.shouldKeepAlive = false;
   }
 
