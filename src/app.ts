@@ -102,8 +102,12 @@ export class App implements Nodeface {
     const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
     const begun = this.#respond(routed);
     this.#begun.add(begun);
-    const response = await begun;
-    this.#begun.delete(begun);
+    let response: Response;
+    try {
+      response = await begun;
+    } finally {
+      this.#begun.delete(begun);
+    }
     this.#options.meters?.countResponse(routed.matched.path, response.status);
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
@@ -163,7 +167,6 @@ export class App implements Nodeface {
     }
   }
 
-  /** Never rejects. */
   async #respond(routed: RoutedRequest): Promise<Response> {
     const { request } = routed;
     try {

@@ -195,7 +195,9 @@ function showWhetherChanged(version: string): boolean {
   show.addEventListener("click", () => location.reload());
   // While a node starts, the service may have another description for some seconds.
   const notice = isChanged ? ["The description has changed. ", show] : [];
-  document.getElementById("changed")!.replaceChildren(...notice);
+  const place = document.getElementById("changed")!;
+  // A notice that stands there already would be announced again.
+  if (isChanged !== place.hasChildNodes()) place.replaceChildren(...notice);
   return isChanged;
 }
 

@@ -19,6 +19,7 @@ import { failureOfStatus } from "../src/node/failures.ts";
 import { isNoMethod, outcomeOf, type RpcResponse } from "../src/node/json-rpc.ts";
 import type { NodefaceOptions } from "../src/options.ts";
 import { nextTurn } from "../src/slices.ts";
+import { passTime } from "./_clock.ts";
 import { play } from "./_sources.ts";
 
 const missing = suite("methods that the node does not have");
@@ -279,9 +280,15 @@ missing("a node that was down is asked again, since its options may have changed
   watched.note(GETH);
   await idle();
   assert.equal([watched.names, firsts().length], [[], 4]);
-  watched.note({ status: "stale", status_code: "connection_refused" });
-  watched.note(GETH);
-  await idle();
+  const restart = async () => {
+    watched.note({ status: "stale", status_code: "connection_refused" });
+    watched.note(GETH);
+    await idle();
+  };
+  await restart();
+  assert.is(firsts().length, 4, "a node that keeps restarting is not asked each time");
+  passTime(60_001);
+  await restart();
   assert.is(firsts().length, 6, "a restart may take less time than a node needs to be unreachable");
 });
 

@@ -880,10 +880,10 @@ overTime("a short outage stays in the history after the node has recovered", asy
     await info();
   }
   const { status } = await readHistory({ history });
-  assert.equal(status, ["ok", "ok", "stale", "ok", "ok"]);
+  assert.equal(status, ["ok", "ok", "stale", "ok", "ok", "ok"]);
 });
 
-overTime("a status that keeps changing hardly shortens the history", async () => {
+overTime("a status that keeps changing shortens the history to a third at most", async () => {
   const { info, pass, held, history } = play1({ height: 1 });
   for (let i = 0; i < 1800; i++) {
     held.failure = i % 4 < 2 ? undefined : "ECONNREFUSED";
@@ -891,7 +891,7 @@ overTime("a status that keeps changing hardly shortens the history", async () =>
     await info();
   }
   const at = (await readHistory({ history })).at!.map((time) => Date.parse(String(time)));
-  assert.ok(at.at(-1)! - at[0]! >= 1_700_000);
+  assert.ok(at.at(-1)! - at[0]! >= 1_150_000);
 });
 
 overTime("a reason that would contain a hidden value is shown in a general form", async () => {

@@ -28,14 +28,12 @@ import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind-document.ts";
 import { isReserved } from "../openapi/drop-in.ts";
 import { loadOwnDocument } from "../resources/open-description.ts";
-import { excerpt, printable } from "../untrusted-text.ts";
+import { excerpt, printable, quote } from "../untrusted-text.ts";
 import type { Config } from "./read-config.ts";
 import { formatTable, type ReportSection } from "./output.ts";
 
 interface Described extends Partial<Pick<Prepared, "description">> {
   readonly sections: readonly ReportSection[];
-  /** `undefined` if the description comes from the kind. */
-  readonly from?: string | undefined;
 }
 
 const TITLE = "Description";
@@ -53,7 +51,7 @@ export async function describeDescription(
     const read = await prepareDescription(source, {}, options);
     const isOfNode = source.by === "network" && source.file?.url.origin === originOf(node);
     const why = "The description is the configured one";
-    return describeShown(read, why, { from: description, isOfNode });
+    return describeShown(read, why, { isOfNode });
   }
   const known = await knowKind(node);
   if (!known) return { sections: [] };
@@ -66,7 +64,7 @@ export async function describeDescription(
     const prepared = await prepareDescription(ofNode, described, options);
     if (prepared.description) {
       const why = `The description is the node's own, at ${name}`;
-      return describeShown(prepared, why, { from: name, isOfNode: true });
+      return describeShown(prepared, why, { isOfNode: true });
     }
     const reason = printable(reasonIn(prepared.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
@@ -116,8 +114,7 @@ async function askOfferAndMissing(
 function describeShown(
   { diagnostics, description }: Prepared,
   because: string,
-  { from, before = "", isOfNode = false }: {
-    from?: string;
+  { before = "", isOfNode = false }: {
     before?: string;
     /** True if its author is that of the node, so that the operator cannot mend it. */
     isOfNode?: boolean;
@@ -144,7 +141,7 @@ function describeShown(
     notes,
     data: { description: { shown: !!description, ...description && { because }, findings } },
   };
-  return { sections: [section], from, description };
+  return { sections: [section], description };
 }
 
 const NAMES_MAX = 20;
@@ -285,7 +282,7 @@ function hint(operations: readonly NodeOperation[]): string {
   if (reads.length === 0) {
     return `${intro} Put read-only ones under forward.open, and the others under forward.clients\n`;
   }
-  const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
+  const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${quote(name)}\n`);
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
   return `${intro} To allow some, copy these lines, but delete the operations that change ` +

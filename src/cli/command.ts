@@ -65,9 +65,8 @@ async function run(): Promise<number> {
       if (!args.switches.has("json")) await printRemarks(config);
       const { check, checkOffline } = await import("./check.ts");
       if (args.switches.has("offline")) {
-        if (isWithoutNode(config) && config.description === undefined) {
-          throw new Error(WITHOUT_NODE);
-        }
+        const { description = "none" } = config;
+        if (isWithoutNode(config) && description === "none") throw new Error(WITHOUT_NODE);
         const { report, json } = await checkOffline(config);
         await print(args.switches.has("json") ? json : report);
         return STOPPED;

@@ -33,6 +33,8 @@ export const isAskable = (method: Method): boolean =>
   !method["x-checked"] && !method["x-subscription"] && !method["x-connection"];
 
 const CALLS_AT_ONCE = 2;
+/** A node that keeps restarting is not asked more often. */
+const PAUSE_MS = 60_000;
 
 /** A proxy or a wrong path can make all methods seem missing. */
 const isIncredible = (missing: number, asked: number) => asked > 10 && missing > asked / 2;
@@ -97,6 +99,7 @@ export class MissingMethods {
   #node: NodeState = {};
   #version = "";
   readonly #asked = new Set<string>();
+  #askedAt = -Infinity;
   #missing: readonly string[] | undefined;
   #run: LightSignal | undefined;
   #isClosed = false;
@@ -122,9 +125,11 @@ export class MissingMethods {
 
   note(node: NodeState): void {
     this.#node = node;
-    // A node that was down, even for a moment, may have been restarted with other options.
+    // A node that was down may have been restarted with other options, which may take a moment.
     const isDown = node.status === "unreachable" && node.status_code !== "timeout";
-    if (isDown || node.status_code === "connection_refused") this.#forget();
+    const isRestarted = node.status_code === "connection_refused" &&
+      performance.now() - this.#askedAt > PAUSE_MS;
+    if (isDown || isRestarted) this.#forget();
     if (node.status !== "ok") return;
     const version = `${node.software} ${node.version}`;
     if (version !== this.#version) {
@@ -156,6 +161,7 @@ export class MissingMethods {
     if (this.#isClosed || this.#run || this.#node.status !== "ok") return;
     const names = this.#described.filter((name) => !this.#asked.has(name));
     if (names.length === 0) return;
+    this.#askedAt = performance.now();
     const run = this.#run = new LightSignal();
     this.#ask(names, run).catch((error) => {
       if (!run.aborted) this.#options.onError(error);

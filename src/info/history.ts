@@ -64,12 +64,9 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Between two regular samples, only the latest status change is kept, since frequent changes
-    // must not fill the history, but a recovery must not hide an outage.
-    if (!isDue && !last.isDue) {
-      if (info.status === "ok") return;
-      kept.pop();
-    }
+    // Between two regular samples, only the first and the latest change of the status are kept:
+    // frequent changes must not fill the history, and a recovery must not hide an outage.
+    if (!isDue && !last.isDue && samples.at(-2)?.isDue === false) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
     this.#taken++;

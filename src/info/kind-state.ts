@@ -153,8 +153,9 @@ export class KindState {
     const targets = [health?.target ?? []].flat();
     return synced && referencesOf(synced).map((reference) => {
       const value = valueFrom(responses, reference);
-      // A number is a time, as algod's `catchup-time`.
-      if (numberFrom(value) !== undefined) return undefined;
+      // A number may be a time, as algod's `catchup-time`.
+      const number = numberFrom(value);
+      if (number !== undefined) return number > 0;
       if (!isObject(value)) return value;
       const isTarget = (key: string) => targets.includes(`${reference}/${key}`);
       return mapMembers(value, (member, key) => isTarget(key) ? undefined : member);
@@ -177,7 +178,8 @@ export class KindState {
     for (const [name, outcome] of this.outcomes) {
       const role = this.plan.sources.get(name)?.role;
       if (!("error" in outcome)) {
-        const { omitted } = outcome;
+        const { omitted, absent } = outcome;
+        if (absent?.isTooLarge) remarks.set(name, absent.message);
         if (role === "required") took = Math.max(took ?? 0, outcome.took);
         if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
       } else if (role === "optional") {

@@ -6,7 +6,7 @@
 import { buildJson, readNumber } from "../json/lossless.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
-import { notJson, SourceError } from "../node/failures.ts";
+import { notJson } from "../node/failures.ts";
 import { RESPONSE_MAX, tooLarge } from "../node/request.ts";
 import { groupDigits } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";

@@ -218,7 +218,7 @@ function* diagnosticsOfInterfacePart(
 function* unusedLimits(part: Json): Generator<[path: readonly string[], message: string]> {
   for (const { path, item, keys, operation } of operationsIn(part)) {
     for (const { name, parameter } of parametersOf(part, item, operation)) {
-      const schema = followReference(part, parameter.schema);
+      const schema = schemaOf(part, parameter.schema);
       const message = explainExcludes(name, schema, operation) ?? explainHeavyFrom(name, schema);
       if (message) yield [["paths", path, ...keys], message];
     }
@@ -227,11 +227,17 @@ function* unusedLimits(part: Json): Generator<[path: readonly string[], message:
     const method = objectOf(value);
     for (const param of listOf(method.params)) {
       const { name, schema } = followReference(part, param);
-      const message = explainExcludes(name, followReference(part, schema), method);
+      const message = explainExcludes(name, schemaOf(part, schema), method);
       if (message) yield [["methods", String(at)], message];
     }
   }
 }
+
+/** A reference may have members of its own beside it. */
+const schemaOf = (part: Json, value: unknown): Json => ({
+  ...followReference(part, value),
+  ...objectOf(value),
+});
 
 function explainExcludes(name: unknown, schema: Json, operation: Json): string | undefined {
   if (schema["x-excludes"] === undefined) return undefined;

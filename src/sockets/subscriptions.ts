@@ -120,7 +120,7 @@ export class Subscriptions {
         return failure(new SourceError("bad_answer", "sent no id of a subscription"));
       }
       const subscription = new Subscription(id, call);
-      this.#all.set(id, subscription);
+      this.#all.set(subscription.id, subscription);
       this.#forgetEnded();
       subscription.defer();
       deferred.push(subscription);

@@ -239,7 +239,15 @@ results(
       });
       assert.equal(notes.slice(4), ofItems);
       assert.is(await pre.locator("img").count(), 0);
-      assert.is(await pre.locator(".long").count(), 1);
+      const long = pre.locator(".long");
+      assert.is(await long.count(), 1);
+      const heightOf = () => long.evaluate(({ offsetHeight }: HTMLElement) => offsetHeight);
+      const folded = await heightOf();
+      await pre.focus();
+      await page.keyboard.press("Tab");
+      assert.ok(await heightOf() > folded, "a long value is read by keyboard");
+      await operation.getByRole("button", { name: "Send", exact: true }).focus();
+      assert.is(await heightOf(), folded);
       // The folded list is in the page, so that the browser's search can find the text and unfold
       // the list.
       const last = pre.getByText('"at": 299');

@@ -118,6 +118,30 @@ testWhere(
 testWhere(
   subscriptions,
   without(ANVIL),
+  "a stream that breaks off says how many events have come",
+  () =>
+    besideNode(
+      startAnvil(),
+      "ethereum",
+      ({ url, service }, { url: nodeUrl }) =>
+        inPage(`${url}/${SIMPLE}`, async (page) => {
+          const operation = operationAt(page, "eth_subscribe");
+          const form = await openForm(operation);
+          await form.getByRole("button", { name: "Start", exact: true }).click();
+          const status = operation.locator(".status");
+          await status.getByText("Receiving").waitFor();
+          await callsTo(nodeUrl)("evm_mine", []);
+          await status.getByText("· 1").waitFor();
+          await service.stop("SIGKILL");
+          await status.getByText("Interrupted").waitFor();
+          assert.match(await status.innerText(), "1 received");
+        }),
+    ),
+);
+
+testWhere(
+  subscriptions,
+  without(ANVIL),
   "with a token, the page's stream and EventSource's differ: only the page can send it",
   () =>
     besideNode(

@@ -181,6 +181,21 @@ tries(
     }, { server: own }),
 );
 
+tries(
+  "a page that is opened with a login in its URL works, and does not show the login",
+  () =>
+    inPage(async (page) => {
+      await page.goto(own.url.replace("//", "//me:secret@") + SIMPLE);
+      const operation = operationAt(page, "getInfo");
+      await openForm(operation);
+      const { status } = await sendForm(operation);
+      assert.is(status, "200 OK");
+      assert.not.match(await page.locator("body").innerText(), "secret");
+      await operation.locator(".command select").selectOption("JavaScript");
+      assert.not.match(await operation.locator(".command code").innerText(), "secret");
+    }, { server: own }),
+);
+
 tries("an unhealthy status (503) is shown like any other response", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "getHealth");
