@@ -51,7 +51,7 @@ export class CallRoutes {
       const { Sockets } = await import("./sockets/sockets.ts");
       return new Sockets({ gateway: this.gateway!, counts: meters });
     });
-    this.#handler = new CallHandler(this.gateway, this.#sockets);
+    this.#handler = new CallHandler(this.gateway);
     // Clients of nodes read headers such as `X-Aptos-Cursor` and `Retry-After`.
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin", "*");
     const hasOperations = url || kind || description !== "none";
@@ -93,7 +93,7 @@ export class CallRoutes {
       this.#routeOf(pathCalls, "/v1/node/{path}", CALL_METHODS),
       // The npm package `bitcoin-core` requests `/v1/rpc/`.
       { ...rpc, allowsSlash: true },
-      this.#routeOf(methodCalls, "/v1/rpc/{method}", ["GET", "HEAD", "POST"]),
+      this.#routeOf(methodCalls(this.#sockets), "/v1/rpc/{method}", ["GET", "HEAD", "POST"]),
       ...refusesRpc ? [{ ...rpc, path: "/", allowsSlash: true }] : [],
       ...this.gateway?.hasClients ? [this.#routeOf(selfCalls, SELF_PATH, ["GET", "HEAD"])] : [],
     ];

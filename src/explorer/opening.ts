@@ -7,7 +7,7 @@
 import { UNSEEN } from "../untrusted-text.ts";
 import type { ShownOperation } from "./read-outline.ts";
 
-type Listed = Pick<ShownOperation, "nodeName" | "call" | "marks" | "isOpenable">;
+type Listed = Pick<ShownOperation, "nodeName" | "call" | "access" | "isOpenable">;
 
 export interface Enabled {
   /** The names in `forward.open`, as far as the permissions tell. */
@@ -21,7 +21,7 @@ const NAMES_MAX = 8;
 const READS = "reads";
 
 export function readEnabled(operations: readonly Listed[]): Enabled {
-  const isRead = ({ marks }: Listed) => marks.includes("read");
+  const isRead = ({ access }: Listed) => access === "read";
   const reads = operations.filter((one) =>
     isRead(one) && (one.call !== "refused" || one.isOpenable)
   );
@@ -36,13 +36,12 @@ export function readEnabled(operations: readonly Listed[]): Enabled {
 
 /** Returns an empty string if no setting enables the operation. */
 export function writeOpening(
-  { nodeName = "", marks, isOpenable }: Listed,
+  { nodeName = "", access, isOpenable }: Listed,
   enabled: Enabled,
 ): string {
   if (!isOpenable || nodeName.search(UNSEEN) >= 0) return "";
-  const isRead = marks.includes("read");
-  const needsToken = marks.includes("write") || marks.includes("sensitive");
-  const open = needsToken ? enabled.open : [...enabled.open, isRead ? READS : nodeName];
+  const needsToken = access === "write" || access === "secret";
+  const open = needsToken ? enabled.open : [...enabled.open, access === "read" ? READS : nodeName];
   const clients = needsToken
     ? clientsWith(nodeName, enabled)
     : enabled.hasClients

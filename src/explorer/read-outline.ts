@@ -5,6 +5,7 @@
  * @module
  */
 import { callNoteOf, nodeNameOf } from "../gateway/annotate-operations.ts";
+import { accessOf, type NodeOperation } from "../openapi/node-operation.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
@@ -56,6 +57,9 @@ export interface ShownOperation {
   summary: string;
   description: string;
   deprecated: boolean;
+  access: NodeOperation["access"];
+  isHeavy: boolean;
+  /** The marks as words. */
   marks: string[];
   isCommon: boolean;
   /** True for a method that is called over WebSocket, or for events. */
@@ -72,9 +76,6 @@ export interface ShownOperation {
   /** `undefined` if the operation cannot be tried on the page. */
   form: FormData | undefined;
 }
-
-/** The reason for a refusal names the setting that would allow the call, if there is one. */
-const NAMED_SETTING = /forward\.(?:open|clients)/;
 
 const TITLE_LENGTH_MAX = 100;
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
@@ -200,6 +201,8 @@ class SectionReader {
       summary: title === summary ? "" : summary,
       description: note?.description ?? text(operation.description),
       deprecated: operation.deprecated === true,
+      access: accessOf(operation),
+      isHeavy: operation["x-cost"] === "heavy",
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
       isSubscription: operation["x-subscription"] !== undefined,
@@ -207,7 +210,7 @@ class SectionReader {
       callSentence: isWebhook ? "Sent by the API to its subscribers." : sentence,
       isOpenable: isOff
         ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)
-        : note?.right === "refused" && NAMED_SETTING.test(sentence),
+        : note?.isOpenable ?? false,
       form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true
         ? readForm(root, operation, parameters, method, address)
         : undefined,

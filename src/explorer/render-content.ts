@@ -236,9 +236,9 @@ const renderAddress = (address: string, isWebSocketToo: boolean) =>
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
-const isSimpleRead = ({ call, form, marks, path }: ShownOperation): boolean =>
+const isSimpleRead = ({ call, form, access, isHeavy, path }: ShownOperation): boolean =>
   form?.method === "GET" && form.fields.every(({ isRequired }) => !isRequired) &&
-  (path === "/v1/info" || (call === "open" && marks.includes("read") && !marks.includes("slow")));
+  (path === "/v1/info" || (call === "open" && access === "read" && !isHeavy));
 
 /** Tells whether the response is one value, so that it fits beside the call. */
 const isShort = ({ items }: ShownOperation): boolean =>
@@ -276,7 +276,7 @@ function renderCount(
   }
   const isOff = operations.every(({ call }) => call === undefined);
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} enabled`;
-  const reads = count(({ marks }) => marks.includes("read"));
+  const reads = count(({ access }) => access === "read");
   const advice = reads > 0
     ? `Start with <code>--forward reads</code> to enable read-only operations ` +
       `(${reads} of ${total}).`

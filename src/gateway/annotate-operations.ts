@@ -23,7 +23,9 @@ import { decide, type Permission, type PolicyEntry, type ResolvedForward } from 
 
 export const CALL_MARK = "x-call";
 /** The name of an operation of the node, as in settings. It must not be served. */
-export const NODE_NAME: unique symbol = Symbol("x-node-name");
+const NODE_NAME: unique symbol = Symbol("x-node-name");
+/** Whether a setting would enable an operation. It must not be served either. */
+const OPENABLE: unique symbol = Symbol("x-openable");
 
 const TOKEN = {
   type: "http",
@@ -88,19 +90,34 @@ export async function annotateCalls(
 export const nodeNameOf = (operation: Json): string | undefined =>
   (operation as { [NODE_NAME]?: string })[NODE_NAME];
 
-/** `sentence` is empty if every client may call the operation. */
-export function callNoteOf(
-  operation: Json,
-): { right: Permission; sentence: string; description: string } | undefined {
-  const right = operation[CALL_MARK];
-  const description = textOf(operation.description) ?? "";
-  if (right === "open") return { right, sentence: "", description };
-  if (right !== "token" && right !== "refused") return undefined;
-  const [sentence = "", ...others] = description.split("\n\n");
-  return { right, sentence, description: others.join("\n\n") };
+/** What the annotations of an operation say of its calls. */
+interface CallNote {
+  readonly right: Permission;
+  /** Empty if every client may call the operation. */
+  readonly sentence: string;
+  /** The rest of the description. */
+  readonly description: string;
+  /** True if the operation cannot be called now, but a setting would enable it. */
+  readonly isOpenable: boolean;
 }
 
-function withPermission(operation: Json, { permission, reason }: PolicyEntry, token: Json[]) {
+export function callNoteOf(
+  operation: Json,
+): CallNote | undefined {
+  const right = operation[CALL_MARK];
+  const description = textOf(operation.description) ?? "";
+  const isOpenable = (operation as { [OPENABLE]?: boolean })[OPENABLE] === true;
+  if (right === "open") return { right, sentence: "", description, isOpenable };
+  if (right !== "token" && right !== "refused") return undefined;
+  const [sentence = "", ...others] = description.split("\n\n");
+  return { right, sentence, description: others.join("\n\n"), isOpenable };
+}
+
+function withPermission(
+  operation: Json,
+  { permission, reason, isOpenable }: PolicyEntry,
+  token: Json[],
+) {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs a client's token, which the operator gives."
@@ -109,7 +126,13 @@ function withPermission(operation: Json, { permission, reason }: PolicyEntry, to
     : "";
   const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
   const security = permission === "token" ? token : [];
-  return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
+  return {
+    ...operation,
+    ...description && { description },
+    security,
+    [CALL_MARK]: permission,
+    [OPENABLE]: isOpenable,
+  };
 }
 
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {

@@ -3,25 +3,22 @@
  *
  * @module
  */
+import { goneOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
-import type { Resource } from "../lazy.ts";
 import { Budget, ReservedBytes } from "./budget.ts";
-import type { CallForm, Follower, UnreadCall } from "./call.ts";
+import type { Call, CallForm, UnreadCall } from "./call.ts";
 import { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
-import type { Quota } from "./quota.ts";
 import { NOT_FORWARDED, Refusal } from "./refusal.ts";
 
 export class CallHandler {
   readonly #gateway: Gateway | undefined;
-  readonly #follower: Resource<Follower>;
   /** The content of calls that are refused without a lease. */
   readonly #unread = new Budget();
   /** @param gateway if `undefined`, all calls are refused */
-  constructor(gateway: Gateway | undefined, follower: Resource<Follower>) {
+  constructor(gateway: Gateway | undefined) {
     this.#gateway = gateway;
-    this.#follower = follower;
   }
 
   /** @param start the part of the path that the node does not get */
@@ -49,33 +46,32 @@ export class CallHandler {
     content: CallContent,
   ): Promise<Response> {
     const gateway = this.#gateway;
-    if (!gateway) return await this.#refuse(form, NOT_FORWARDED.off, { request, content });
-    if (!table?.isKnown) {
-      return await this.#refuse(form, NOT_FORWARDED.unknown, { request, content });
+    const unread = { request, content };
+    if (!gateway || !table?.isKnown) {
+      return await this.#refuse(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
     }
     const query = target.search.slice(1);
     const caller = await gateway.identify(request, query);
+    const call = { ...unread, path: path.slice(start.length), query, common, table, caller };
     const quota = gateway.quotaOf(caller);
-    const isOver = quota?.refusal;
-    if (isOver) return withHeaders(await this.#refuse(form, isOver, { request, content }), quota);
-    const lease = gateway.lease(request, caller);
+    const refusal = quota?.refusal;
+    const response = refusal
+      ? await this.#refuse(form, refusal, unread)
+      : await this.#forward(gateway, form, call);
+    for (const [name, value] of Object.entries(quota?.headers ?? {})) {
+      response.headers.set(name, value);
+    }
+    return response;
+  }
+
+  async #forward(gateway: Gateway, form: CallForm, call: Omit<Call, "lease">): Promise<Response> {
+    const lease = gateway.lease(goneOf(call.request), call.caller);
     try {
-      const response = await form.respond(gateway, {
-        request,
-        path: path.slice(start.length),
-        query,
-        content,
-        common,
-        table,
-        caller,
-        lease,
-        follower: this.#follower,
-      });
-      return withHeaders(response, quota);
+      return await form.respond(gateway, { ...call, lease });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (!lease.isCounted) quota?.charge(error);
-      return withHeaders(await form.toResponse(error), quota);
+      if (!lease.isCounted) lease.quota?.charge(error);
+      return await form.toResponse(error);
     } finally {
       lease.dispose();
     }
@@ -94,11 +90,4 @@ export class CallHandler {
       lease.requestBytes.dispose();
     }
   }
-}
-
-function withHeaders(response: Response, quota: Quota | undefined): Response {
-  for (const [name, value] of Object.entries(quota?.headers ?? {})) {
-    response.headers.set(name, value);
-  }
-  return response;
 }

@@ -8,11 +8,12 @@ import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problem } from "../http/problem.ts";
 import { finishedResponse, type HttpStatus } from "../http/response.ts";
+import type { Resource } from "../lazy.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
-import type { Call, CallForm, Followed } from "./call.ts";
+import type { Call, CallForm, Followed, Follower } from "./call.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -31,15 +32,15 @@ import { readRpcParams } from "./read-rpc.ts";
 import { sendTexts } from "./rpc-replies.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
-export const methodCalls: CallForm = {
+export const methodCalls = (follower: Resource<Follower>): CallForm => ({
   start: "/v1/rpc/",
-  respond: callMethod,
+  respond: (gateway, call) => callMethod(gateway, call, follower),
   toResponse: problemOf,
   methodsAt(table, path) {
     const entry = entryOf(table, path);
     return entry && methodsOf(entry.operation);
   },
-};
+});
 
 const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined =>
   methods.get(parsePercent(path) ?? "");
@@ -52,7 +53,11 @@ const wantsEvents = ({ method, headers }: Request): boolean =>
   method !== "HEAD" &&
   /^\*\/\*$|\btext\/event-stream\b/i.test(headers.get("accept") ?? "*/*");
 
-async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
+async function callMethod(
+  gateway: Gateway,
+  call: Call,
+  follower: Resource<Follower>,
+): Promise<Response> {
   const { request, path, table, caller, lease } = call;
   const entry = entryOf(table, path);
   if (!entry) return notFound(table.hint);
@@ -71,12 +76,12 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   let running: RunningCalls, followed: Followed | undefined;
   try {
     running = await lease.begin(sent.isHeavy, operation.isLongPoll);
-    if (subscription) followed = await (await call.follower.get()).follow(call, entry, sent.params);
+    if (subscription) followed = await (await follower.get()).follow(call, entry, sent.params);
   } catch (error) {
     throw recording.fail(error);
   }
   const outcome: CallOutcome = followed?.outcome ??
-    (await running.call([{ entry, ...sent }], gateway.isAnonymous(operation)))[0]!;
+    (await running.call([{ entry, ...sent }]))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error

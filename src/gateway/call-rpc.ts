@@ -205,8 +205,7 @@ class Calls {
     calls: readonly SentCall[],
     body: VerbatimBody,
   ): Promise<WrittenReplies> {
-    const isAnonymous = this.#gateway.isAnonymous(calls[0]!.entry.operation);
-    const sent = await running.pass(body.verbatim, calls, isAnonymous);
+    const sent = await running.pass(body.verbatim, calls);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
       return writeReplies(body, this.#replies);
@@ -223,7 +222,7 @@ class Calls {
     const [first] = calls as [SentCall];
     const { operation } = first.entry;
     if (!this.#subscriber || !needsConnection(operation)) {
-      return await running.call(calls, this.#gateway.isAnonymous(operation));
+      return await running.call(calls);
     }
     // The response may wait behind notifications that the client reads slowly.
     if (this.#isOnly) running.freeSlot();
@@ -288,7 +287,7 @@ type VerbatimBody = RpcBody & { readonly verbatim: string };
 
 /**
  * Tells whether a batch is sent as it came: it has just what we would write. A single call goes
- * alone, so that the client sees the node's status.
+ * alone, which every node takes.
  */
 const goesAsItCame = (parts: readonly BatchPart[], body: RpcBody): body is VerbatimBody => {
   const [{ calls }, ...others] = parts as [BatchPart];

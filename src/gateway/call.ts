@@ -6,7 +6,6 @@
 import type { Bytes } from "../bytes.ts";
 import type { CommonHeaders } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
-import type { Resource } from "../lazy.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
@@ -26,7 +25,6 @@ export interface Call {
   readonly table: CallTable;
   readonly caller: Caller;
   readonly lease: Lease;
-  readonly follower: Resource<Follower>;
 }
 
 /** Subscribes for requests. */

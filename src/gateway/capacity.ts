@@ -4,6 +4,7 @@
  * @module
  */
 import type { Node } from "../node/node.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Budget } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import { Slots } from "./slots.ts";
@@ -29,6 +30,8 @@ export class Capacity {
   /** The slots of calls that wait for an event at the node. */
   readonly longPollSlots: Slots = new Slots(LONG_POLLS_MAX, true);
   readonly budget: Budget = new Budget();
+  /** True if the node is asked to read without its secret. */
+  readsAnonymously = false;
   /** The leases whose calls have no slot yet. */
   readonly #waiting = new Set<object>();
   readonly #running = new Set<Running>();
@@ -43,6 +46,10 @@ export class Capacity {
     this.node = node;
     this.limits = limits;
     this.verify = verify;
+  }
+
+  isAnonymous({ access }: Pick<NodeOperation, "access">): boolean {
+    return access === "read" && this.readsAnonymously;
   }
 
   add(lease: object): void {

@@ -47,12 +47,6 @@ interface CallableDescription {
   };
 }
 
-/** A request, or a message, which has `gone` alone. */
-interface LeasedRequest {
-  readonly gone?: Signal | undefined;
-  readonly signal?: Signal;
-}
-
 /** The calls that a description allows. */
 export interface CallTable {
   /** False if the description cannot be shown, so that its operations are not known. */
@@ -79,7 +73,6 @@ export class Gateway {
   readonly clients: Clients;
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
-  #readsAnonymously = false;
   /** The table that was made last, and what it was made of. */
   #made: {
     readonly table: CallTable;
@@ -146,7 +139,7 @@ export class Gateway {
   }
 
   #adapt(kind: Kind | undefined): void {
-    this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
+    this.#capacity.readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#capacity.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
       FORWARD_DEFAULTS.concurrency;
   }
@@ -172,11 +165,14 @@ export class Gateway {
     throw invalidCall(`The ${leak[0]} contains a client's token, which is never forwarded`);
   }
 
-  /** The caller of this function must dispose the lease. */
-  lease(request: LeasedRequest, { client }: Caller): Lease {
+  /**
+   * The caller of this function must dispose the lease.
+   *
+   * @param gone is aborted when the client disconnects
+   */
+  lease(gone: Signal, { client }: Caller): Lease {
     return new Lease(this.#capacity, {
-      // Reading `signal` would add a listener to each request.
-      gone: request.gone ?? request.signal!,
+      gone,
       client: client?.settings,
       quota: this.quotaOf({ client }),
       token: client?.token,
@@ -195,8 +191,8 @@ export class Gateway {
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
-  isAnonymous({ access }: Pick<NodeOperation, "access">): boolean {
-    return access === "read" && this.#readsAnonymously;
+  isAnonymous(operation: Pick<NodeOperation, "access">): boolean {
+    return this.#capacity.isAnonymous(operation);
   }
 
   /** @param started on the clock of `performance.now()` */

@@ -94,6 +94,8 @@ export interface PolicyEntry {
   readonly reason: string;
   /** The reason that others are told, which does not name clients. */
   readonly publicReason: string;
+  /** True if the operation cannot be called now, but a setting would enable it. */
+  readonly isOpenable: boolean;
 }
 
 export function decide(
@@ -132,10 +134,12 @@ function decideOne(
   const { isOpen, reason } = obstacle === undefined
     ? decideOpen(operation, open)
     : { isOpen: false, reason: obstacle };
-  const entry = { operation, clients: [], reason, publicReason: reason };
+  const entry = { operation, clients: [], reason, publicReason: reason, isOpenable: false };
   if (isOpen) return { ...entry, permission: "open" };
   const named = clients.filter(({ allow }) => allows(allow, operation)).map(({ name }) => name);
-  if (obstacle !== undefined || named.length === 0) return { ...entry, permission: "refused" };
+  if (obstacle !== undefined || named.length === 0) {
+    return { ...entry, permission: "refused", isOpenable: obstacle === undefined };
+  }
   return { ...entry, permission: "token", clients: named, reason: `allowed for ${list(named)}` };
 }
 

@@ -101,7 +101,7 @@ export const CREDENTIALS_REJECTED: Refusal = new Refusal(
 );
 
 /** @param retryAfter the node's header `Retry-After` */
-export function busyNode(status: number, retryAfter: string | null): Refusal {
+function busyNode(status: number, retryAfter: string | null): Refusal {
   return new Refusal(503, CODES.busy, `The node responded with ${status}: it is busy or starting`, {
     headers: /^\d{1,9}$/.test(retryAfter ?? "") ? { "retry-after": retryAfter! } : LATER,
   });

@@ -82,11 +82,9 @@ export class RunningCalls {
   /**
    * Calls one method, or several that read in a batch. Never rejects: the outcome of a call that
    * failed has an `error`.
-   *
-   * @param isAnonymous true if the calls are sent without the node's secret
    */
-  async call(calls: readonly ReadyCall[], isAnonymous: boolean): Promise<CallOutcome[]> {
-    const transport = await this.#transportFor(calls, isAnonymous);
+  async call(calls: readonly ReadyCall[]): Promise<CallOutcome[]> {
+    const transport = await this.#transportFor(calls);
     const outcomes = await this.#capacity.node.endpoint.call(calls.map(requestOf), transport);
     this.reserve(0);
     return outcomes;
@@ -96,28 +94,22 @@ export class RunningCalls {
    * Sends a plain batch as it came. Resolves to the node's response to the whole batch, or else to
    * outcomes, as `call` does.
    */
-  async pass(
-    text: string,
-    calls: readonly ReadyCall[],
-    isAnonymous: boolean,
-  ): Promise<TextResponse | CallOutcome[]> {
-    const transport = await this.#transportFor(calls, isAnonymous);
+  async pass(text: string, calls: readonly ReadyCall[]): Promise<TextResponse | CallOutcome[]> {
+    const transport = await this.#transportFor(calls);
     const sent = await this.#capacity.node.endpoint.pass(text, calls.map(requestOf), transport);
     this.reserve(0);
     return sent;
   }
 
-  async #transportFor(
-    [first]: readonly ReadyCall[],
-    isAnonymous: boolean,
-  ): Promise<RpcTransport> {
+  async #transportFor([first]: readonly ReadyCall[]): Promise<RpcTransport> {
     const { node, limits } = this.#capacity;
     const { operation } = first!.entry;
+    const auth = { isAnonymous: this.#capacity.isAnonymous(operation) };
     const path = await node.rpcPath();
     const url = node.resolve(path);
     const post = async (text: string): Promise<TextResponse> => {
       const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
-      const upstream = await this.send(request, operation, { isAnonymous }, limits.limit);
+      const upstream = await this.send(request, operation, auth, limits.limit);
       const { status, headers, size, parts } = upstream;
       // The text needs about as much memory as its bytes, which are held already.
       this.reserve(size);

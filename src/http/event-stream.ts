@@ -9,7 +9,7 @@ import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
 import { runBeside } from "../with-timeout.ts";
-import type { ServedRequest } from "./request.ts";
+import { goneOf } from "./request.ts";
 import { problem } from "./problem.ts";
 import { unfinishedResponse } from "./response.ts";
 
@@ -149,8 +149,7 @@ export class EventStream<Name extends string> {
         controller.enqueue(encodeText(writeRetry()));
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
-        const { gone = request.signal } = request as ServedRequest;
-        onAbort(gone, () => this.#remove(listener));
+        onAbort(goneOf(request), () => this.#remove(listener));
       },
       pull: () => {
         listener.wantsMore = true;

@@ -39,6 +39,12 @@ export interface ServedRequest extends Request {
 }
 
 /**
+ * Returns the signal that is aborted when the client disconnects. `signal` itself is read only if
+ * it must be, since that adds a listener to each request.
+ */
+export const goneOf = (request: ServedRequest): Signal => request.gone ?? request.signal;
+
+/**
  * Reads until the content ends, `accept` returns false, or `stop` aborts. Rejects if the content
  * breaks off.
  */

@@ -79,8 +79,8 @@ export class RoutedRequest {
 
 export class Routes {
   readonly #router = IttyRouter();
-  /** The routes in the router, with the patterns that the router has made of their paths. */
-  readonly #inRouter: { method: string; pattern: RegExp; route: Route }[] = [];
+  /** The methods of all routes, in the order in which the routes are tried. */
+  readonly #places: { method: string; route: Route; matches(path: string): boolean }[] = [];
   readonly #root: Route | undefined;
   readonly #hint: (routed: RoutedRequest) => string;
   #others: readonly OtherRoute[] = [];
@@ -104,6 +104,11 @@ export class Routes {
       .map(({ path, method }) => `${method} ${path} is served already`);
     if (taken.length > 0) throw new TypeError(taken.join("\n"));
     this.#others = others;
+    for (const route of others) {
+      for (const method of route.methods) {
+        this.#places.push({ method, route, matches: (path) => route.matches(path) });
+      }
+    }
     this.#root = root;
     this.#hint = hint;
     if (root) this.#add(root);
@@ -116,8 +121,10 @@ export class Routes {
         routed.matched = route;
         return route.handle(routed);
       });
+      // The router has made a pattern of the path.
       const [, pattern] = this.#router.routes.at(-1)!;
-      this.#inRouter.push({ method, pattern, route });
+      const matches = (path: string) => pattern.test(path) && this.#isAt(route, path);
+      this.#places.push({ method, route, matches });
     }
   }
 
@@ -134,14 +141,8 @@ export class Routes {
   /** Returns the routes at a path by their methods. */
   at(path: string): ReadonlyMap<string, Route> {
     const found = new Map<string, Route>();
-    const add = (method: string, route: Route) => {
-      if (!found.has(method)) found.set(method, route);
-    };
-    for (const { method, pattern, route } of this.#inRouter) {
-      if (pattern.test(path) && this.#isAt(route, path)) add(method, route);
-    }
-    for (const route of this.#others) {
-      if (route.matches(path)) { for (const method of route.methods) add(method, route); }
+    for (const { method, route, matches } of this.#places) {
+      if (!found.has(method) && matches(path)) found.set(method, route);
     }
     return found;
   }

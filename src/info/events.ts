@@ -109,7 +109,7 @@ function comparable(info: Info): Json {
 }
 
 /** Returns a JSON Merge Patch (RFC 7396), or `undefined` if the values are equal. */
-export function patchBetween(before: unknown, after: unknown): unknown {
+function patchBetween(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) {
     return isEqual(before, after) ? undefined : after;
   }

@@ -412,6 +412,4 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-export const labelOf: (text: string) => string = memoize((text) =>
-  printable(startOf(text, LENGTH_MAX))
-);
+const labelOf = memoize((text) => printable(startOf(text, LENGTH_MAX)));

@@ -8,6 +8,7 @@ import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts
 import { multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import {
+  accessOf,
   type DescribedBy,
   type DescribedHeaders,
   isParameterPlace,
@@ -162,8 +163,7 @@ class OperationReader {
   }
 
   #common(operation: Json) {
-    const mark = operation["x-access"];
-    const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
+    const access = accessOf(operation);
     return {
       operationId: textOf(operation.operationId),
       access,

@@ -153,7 +153,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 /** Returns the name of a description for its diagnostics. Local paths are never revealed. */
-export function fileNameOf(entry: string): string {
+function fileNameOf(entry: string): string {
   const { pathname, host } = new URL(entry);
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }

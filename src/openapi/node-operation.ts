@@ -100,3 +100,7 @@ export type ParameterPlace = "path" | "query" | "header";
 
 export const isParameterPlace = (place: unknown): place is ParameterPlace =>
   place === "path" || place === "query" || place === "header";
+
+/** Treats an unknown `x-access` as missing. */
+export const accessOf = ({ "x-access": mark }: Json): NodeOperation["access"] =>
+  mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;

@@ -24,7 +24,7 @@ export interface CliOption<T = unknown> extends About {
   readonly key?: string;
 }
 
-export const ACCESS_LOGS = ["text", "json", "off"] as const;
+const ACCESS_LOGS = ["text", "json", "off"] as const;
 export type AccessLog = (typeof ACCESS_LOGS)[number];
 
 export interface CliValues {

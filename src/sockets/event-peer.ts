@@ -7,9 +7,9 @@ import { type Bytes, encodeText } from "../bytes.ts";
 import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-stream.ts";
 import type { PeerEvents } from "../http/socket.ts";
 import type { SessionPeer } from "./session.ts";
-import type { Notification } from "./node-socket.ts";
 
 export class EventPeer implements SessionPeer {
+  readonly isForOne: true = true;
   readonly pingInterval: number = COMMENT_INTERVAL_MS;
   #events: PeerEvents | undefined;
   #controller!: ReadableStreamDefaultController<Bytes>;
@@ -40,11 +40,6 @@ export class EventPeer implements SessionPeer {
 
   get readAt(): number {
     return this.unsentBytes === 0 ? performance.now() : this.#readAt;
-  }
-
-  /** A further response that is an error ends the subscription. */
-  textOf({ result }: Notification): string | undefined {
-    return result;
   }
 
   attach(events: PeerEvents): void {

@@ -24,8 +24,8 @@ export interface SessionPeer extends Peer {
   readonly pingInterval?: number;
   /** When the client has read last (`performance.now()`), if it can give no other sign of life. */
   readonly readAt?: number;
-  /** Returns what the client gets, or `undefined` if the notification ends its subscription. */
-  textOf?(notification: Notification): string | undefined;
+  /** True if the client has one subscription, gets its bare values, and ends with it. */
+  readonly isForOne?: true;
 }
 
 /** What a session needs of all sessions. */
@@ -37,7 +37,7 @@ export interface SessionOwner extends NodeAccess {
   onEnd(session: Session, reason: EndReason): void;
 }
 
-export const END_REASONS = {
+const END_REASONS = {
   left: [1000, ""],
   finished: [1000, "The node has ended the subscription"],
   node: [1012, "The connection to the node has ended"],
@@ -161,9 +161,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
   async onNotification(notification: Notification): Promise<void> {
     const subscription = this.subscriptions.accept(notification);
     if (!subscription) return;
-    const text = this.#peer.textOf
-      ? this.#peer.textOf(notification)
-      : subscription.textOf(notification);
+    const { isForOne } = this.#peer;
+    const text = isForOne ? notification.result : subscription.textOf(notification);
+    // A further response that is an error ends the subscription.
     if (text === undefined) return this.end("node");
     if (this.#outbox.keep(text, subscription)) return;
     await this.#outbox.notify(text);
@@ -172,7 +172,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** Ends the connection of a client that has only this subscription, if the node has ended it. */
   async #endFinished({ hasEnded }: Subscription): Promise<void> {
-    if (!hasEnded || !this.#peer.textOf) return;
+    if (!hasEnded || !this.#peer.isForOne) return;
     await this.#outbox.drain(0);
     this.end("finished");
   }
@@ -199,7 +199,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const table = await gateway.table();
     const caller = await this.#identify();
     if (!caller || this.#reason) return;
-    const lease = gateway.lease({ gone: this.#gone }, caller);
+    const lease = gateway.lease(this.#gone, caller);
     const deferred: Subscription[] = [];
     const subscriber: Subscriber = {
       send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),

@@ -18,7 +18,7 @@ import {
   Refusal,
   STOPPING,
 } from "../gateway/refusal.ts";
-import type { ServedRequest } from "../http/request.ts";
+import { goneOf, type ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
@@ -133,11 +133,10 @@ export class Sockets implements SessionOwner, Follower {
     if (!request.connect) throw NO_CONNECTIONS;
     this.#connect = request.connect;
     const drop = this.#takePlace(caller);
-    const { gone = request.signal } = request;
     const peer = new EventPeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
-    onAbort(gone, () => peer.leave());
+    onAbort(goneOf(request), () => peer.leave());
     const outcome = await session.follow({ entry, params, isHeavy: false });
     return { outcome, events: peer.body };
   }
