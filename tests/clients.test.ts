@@ -314,6 +314,7 @@ clients(
       (await Promise.all(calls)).map(({ status }) => status);
     assert.equal(await statuses(calls.slice(0, -1)), Array(4).fill(401));
     assert.equal(await statuses(waiting.slice(0, -1)), Array(4).fill(401));
+    assert.match((await calls[0]!).headers.get("www-authenticate")!, "invalid_token");
     const textOf = async (call?: Promise<Response>) => await (await call!).text();
     assert.match(await textOf(calls[0]), "the call may have been carried out");
     assert.not.match(await textOf(waiting[0]), "carried out");

@@ -292,7 +292,7 @@ browsers(
     assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-    assert.is((await call.json()).error.code, -32051);
+    assert.equal([call.status, (await call.json()).error.code], [403, -32051]);
     // The service tells even pages of other origins that no client may call `balance`.
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);

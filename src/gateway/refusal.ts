@@ -16,7 +16,7 @@ interface RefusalDetails {
   readonly more?: string;
   /** The setting that would allow the call, shown in JSON-RPC errors. */
   readonly setting?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Further members of the problem details, as JSON text. */
   readonly members?: Readonly<Record<string, string | undefined>>;
   /** True if the node may have carried out the call. */
@@ -63,7 +63,10 @@ export const TOKEN_ENDED: Refusal = new Refusal(
   401,
   CODES.wantsToken,
   "The client's token is not valid any more",
-  { setting: "forward.clients" },
+  {
+    setting: "forward.clients",
+    headers: { "www-authenticate": 'Bearer realm="nodeface", error="invalid_token"' },
+  },
 );
 
 /** Refuses a call that the node may have carried out. */
@@ -131,12 +134,12 @@ const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls",
 export function refusalOf(error: unknown, isRead: boolean): Refusal {
   const refusal = error instanceof Refusal ? error : failureToRefusal(error);
   if (isRead || !refusal.details.isUncertain) return refusal;
-  const { status, code } = refusal;
+  const { status, code, details: { headers } } = refusal;
   const message = `${refusal.message}; the call may have been carried out`;
   // A call that may change something gets 502, since clients retry after a 503.
   return status === 503
     ? new Refusal(502, CODES.notReached, message)
-    : new Refusal(status, code, message);
+    : new Refusal(status, code, message, { headers });
 }
 
 function failureToRefusal(error: unknown): Refusal {

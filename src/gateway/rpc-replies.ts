@@ -58,7 +58,8 @@ export const replyToFault = ({ code, message, status = 200 }: RpcFault): Reply =
 });
 
 /**
- * A refusal is a response to the call, with the status 200, unless the client should try again.
+ * A refusal is a response to the call, with the status 200, unless the client should try again, or
+ * is a page of an origin that is not allowed.
  *
  * @throws what is no refusal
  */
@@ -71,7 +72,7 @@ export function replyOf(error: unknown, kind?: string): Reply {
     content: {
       error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
     },
-    status: isLater ? status : 200,
+    status: isLater || code === CODES.notAllowed ? status : 200,
     headers: isLater ? headers : undefined,
     isAbsent: code === CODES.noMethod,
   };
