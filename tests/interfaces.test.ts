@@ -358,43 +358,44 @@ interfaces(
 );
 
 const BCOIN =
-  /^((sign|send|set|submit|generate|prioritise|invalidate|reconsider|prune|getwork|add|clear|disconnect)\w*|verify(chain|block)|getblocktemplate|getpeerinfo|getnetworkinfo|listbanned|ping|stop|POST \/(broadcast|claim|reset))$/;
+  /^((sign|send|set|submit|generate|prioritise|invalidate|reconsider|prune|getwork|add|clear|disconnect)\w*|verify(chain|block)|getblocktemplate|getpeerinfo|getnetworkinfo|listbanned|ping|stop|POST \/(broadcast|claim|reset|(tx|coin)\/address))$/;
 
 /** Patterns of operations that must not have `x-access: read`, keyed by kind. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:
-    /^(DELETE|PUT) |^POST .*\/(sync\/.*|transactions|async|shutdown|compile)$|\/(devmode|participation|catchup|debug|node|metrics)\b/,
+    /^(DELETE|PUT) |^POST .*\/(sync\/.*|transactions|simulate|async|shutdown|(dis)?(compile|assemble))$|\/(devmode|participation|catchup|debug|node|metrics)\b/,
   aptos: /^POST \/transactions(\/batch)?$|\/info$/,
   bcoin: BCOIN,
   beacon:
-    /^POST .*\/(pool\/.*|(blinded_)?blocks|execution_payload\w*|(aggregate|contribution)_and_proofs|\w*(subscriptions|selections)|prepare_\w+|register_\w+|proposer_preferences)$|\/node\/(identity|peers\b)|\/beacon\/states\/\{state_id\}$|\/validator\/.*(blocks|attestation|contribution)/,
+    /^POST .*\/(pool\/.*|(blinded_)?blocks|execution_payload\w*|(aggregate|contribution)_and_proofs|\w*(subscriptions|selections)|prepare_\w+|register_\w+|proposer_preferences|duties\/sync\/.*)$|\/node\/(identity|peers\b)|\/beacon\/states\/\{state_id\}$|\/validator\/.*(blocks|attestation|contribution)/,
   bee:
-    /^(POST|PUT|PATCH|DELETE) |\/(chequebook|balances|settlements|stamps|addresses|peers|pins|tags)\b/,
+    /^(POST|PUT|PATCH|DELETE) |\/(chequebook|balances|settlements|stamps|addresses|peers|pins|tags|neighborhoods)\b/,
   cosmos: /^(check_tx|(broadcast|dial|unsafe|dump)_\w+|net_info)$/,
   ergo:
     /^GET \/peers|\/(wallet|scan|mining|node)\/|^POST \/(blocks|transactions(\/bytes)?|script\/.*)$|\/seed\/\{/,
-  ethereum: /^(eth_(sign|send|accounts|new|uninstall|submit|getFilter)|personal_|admin_|debug_)/,
+  ethereum:
+    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilter|createAccessList)|personal_|admin_|debug_)/,
   bitcoin:
-    /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
+    /^(stop|dump.*|getblocktemplate|gettxoutsetinfo|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   handshake: BCOIN,
   kubo:
-    /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(multibase\/(en|de|trans)code|diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
+    /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(multibase\/(en|de|trans)code|diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|dag\/stat|object\/diff|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
   monero:
     /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info|block_headers_range))\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,
   nostr: /^POST \/$/,
-  solana: /^(send\w+|requestAirdrop|getIdentity|getClusterNodes)$/,
+  solana: /^(send\w+|requestAirdrop|getProgramAccounts|getIdentity|getClusterNodes)$/,
   stacks:
     /^POST .*\/(transactions|simulate|block_proposal|upload|microblocks|chunks|fast-call-read)\b|\/(replay|neighbors)\b/,
   substrate:
-    /_(submit\w*|insertKey|rotateKeys\w*|(add|remove|reset)\w+|has\w*Keys?|dryRun|traceBlock|getPairs|localStorage\w+|createBlock|finalizeBlock|broadcast|local\w+|peers|reservedPeers)$/,
+    /^state_getStorageSize$|_(submit\w*|insertKey|rotateKeys\w*|(add|remove|reset)\w+|has\w*Keys?|dryRun|traceBlock|getPairs|getKeys|getChildKeys|localStorage\w+|createBlock|finalizeBlock|broadcast|local\w+|peers|reservedPeers)$/,
   etcd:
     /^(POST .*(range|put|txn|compaction|hashkv|watch|grant|revoke|keepalive|timetolive|member.*|alarm|defragment|snapshot|transfer.*|downgrade|auth.*|election.*|lock.*)|PUT .*|GET \/(metrics|debug.*))$/,
   nats:
     /(varz|connz|routez|gatewayz|leafz|subsz|account.*z|accstatz|jsz|ipqueuesz|raftz|stacksz|vars)$/,
   syncthing:
-    /^((PUT|PATCH|DELETE) |POST (?!.*ping$)|GET .*(config(\/(folders|devices|defaults|options|ldap|gui).*)?|browse|system\/status|connections|discovery|paths|error|errors|log.*|events.*|report|random.*|debug.*|pending.*|db\/(file|need|remoteneed|localchanged|ignores)|versions|stats.*|metrics|upgrade)$)/,
+    /^((PUT|PATCH|DELETE) |POST (?!.*ping$)|GET .*(config(\/(folders|devices|defaults|options|ldap|gui).*)?|browse|system\/status|connections|discovery|paths|error|errors|log.*|events.*|report|random.*|debug.*|pending.*|db\/(status|completion|file|need|remoteneed|localchanged|ignores)|versions|stats.*|metrics|upgrade)$)/,
 };
 
 function checkExamplesOfMethods(openrpc: OpenRpcPart): void {

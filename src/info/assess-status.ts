@@ -201,12 +201,16 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
   return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
 }
 
+/** The time without progress after which a node without any block is stalled, in milliseconds. */
+const FIRST_LIMIT = 86_400_000;
+
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
   const { values: { height, progress }, stillness: { sinceProgress } } = evidence;
   if (height === undefined && progress === undefined) return undefined;
-  // Some stages of a sync take far longer than a block.
-  const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, STALL_LIMIT);
+  // Some stages of a sync take far longer than a block, such as the download of a snapshot.
+  const longest = Number(height) === 0 ? FIRST_LIMIT : STALL_LIMIT;
+  const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, longest);
   if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };

@@ -95,8 +95,12 @@ export function offered({ openrpc, openapi }: KindInterface, offer: Offer): Kind
   };
 }
 
+/** The number of names in a node's list of its methods. */
+const NAMES_MAX = 5000;
+
 function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
-  const { names, before } = offer;
+  const { before } = offer;
+  const names = offer.names?.slice(0, NAMES_MAX);
   if (!names) return { ...part, methods: part.methods.filter((method) => isIn(method, offer)) };
   const there = new Set(names);
   const known = part.methods
