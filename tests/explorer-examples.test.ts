@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { fillIn } from "../src/explorer/form-request.ts";
 import { Icons } from "../src/explorer/files.ts";
+import type { Representation } from "../src/http/representation.ts";
 import { Page } from "../src/explorer/page.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { KINDS } from "../src/generated/kinds.js";
@@ -158,12 +159,11 @@ async function pageOf(
     view,
     icons,
   });
-  const representation = await page.prepare(
-    name,
-    false,
-    { status: "ok" },
-    values,
-  );
+  const info = { status: "ok" } as const;
+  const [representation, other] = await Promise.all(
+    [1, 2].map(() => page.prepare(name, false, info, values)),
+  ) as [Representation, Representation];
+  assert.is(other, representation, "requests at the same time share one page");
   const request = new Request("http://localhost/");
   const response = await representation.respond(request, createCommonHeaders("*")(request));
   return { html: await response.text(), parts };

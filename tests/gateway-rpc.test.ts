@@ -396,12 +396,12 @@ rpc("a batch may have 1 to 1000 calls, and each call of a longer batch is refuse
   };
   const [, empty] = await many(0);
   assert.equal(empty.error.code, -32600);
-  for (const count of [1001, 10_000]) {
+  for (const count of [1001, 2000]) {
     const [status, refused] = await many(count);
     assert.equal([status, refused.length], [200, count]);
     for (const { id, error } of refused) assert.equal([id, error.code], [7, -32600]);
   }
-  const [status, { error }] = await many(10_001);
+  const [status, { error }] = await many(2001);
   assert.equal([status, error.code], [413, -32600]);
   assert.equal(node.received, []);
   const [, responses] = await many(1000);

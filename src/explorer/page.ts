@@ -67,7 +67,7 @@ interface Document {
   readonly info: Info;
   readonly ofNode: NodeExamples;
   readonly html: string;
-  readonly representation: Representation;
+  readonly representation: Representation | Promise<Representation>;
 }
 
 export class Page {
@@ -94,14 +94,21 @@ export class Page {
   ): Promise<Representation> {
     const key = isPlain ? `plain ${name}` : name;
     const known = this.#prepared.get(key);
-    if (known?.info === info && known.ofNode === ofNode) return known.representation;
+    if (known?.info === info && known.ofNode === ofNode) return await known.representation;
     const html = this.#render(name, isPlain, info, ofNode);
     const policy = contentSecurityPolicy(this.#options.origins, isPlain);
+    // Requests that come meanwhile wait for the same page.
     const representation = known?.html === html
       ? known.representation
-      : await representPage(html, policy);
-    this.#prepared.set(key, { info, ofNode, html, representation });
-    return representation;
+      : representPage(html, policy);
+    const prepared = { info, ofNode, html, representation };
+    this.#prepared.set(key, prepared);
+    try {
+      return await representation;
+    } catch (error) {
+      if (this.#prepared.get(key) === prepared) this.#prepared.delete(key);
+      throw error;
+    }
   }
 
   #describe(info: Info): HeadText {

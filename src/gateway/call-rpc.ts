@@ -147,6 +147,7 @@ class Calls {
     const ready: SentCall[] = [];
     const started = performance.now();
     for (const [at, one] of calls.entries()) {
+      await pause();
       if (isFault(one)) {
         this.#replies[at] = replyToFault(one);
         this.#call.lease.quota?.charge(one);

@@ -47,7 +47,7 @@ const wholeFault = (message: string): RpcBody => ({
 });
 
 /** The number of calls in a batch up to which each call of a batch that is too long is refused. */
-const REFUSED_MAX = 10_000;
+const REFUSED_MAX = 2000;
 
 export interface RpcBody {
   /** The text of a batch that has nothing that we would not write ourselves, but for its ids. */

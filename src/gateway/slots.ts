@@ -8,7 +8,6 @@
  */
 import type { Signal } from "../abort-signal.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { nextTurn } from "../slices.ts";
 import { LATER, Refusal, STOPPING, TOKEN_ENDED, TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
 
 /** The number of queued calls of a share. */
@@ -109,7 +108,8 @@ class FairShares {
     share.begun++;
     if (this.#hasTurn) return;
     this.#hasTurn = true;
-    void nextTurn().then(() => {
+    // Not `nextTurn`, which waits for the work of others.
+    setTimeout(() => {
       this.#hasTurn = false;
       for (const share of this.#shares.values()) share.begun = 0;
       this.#onTurn();

@@ -19,6 +19,7 @@ import {
   type RpcResponse,
   writeCall,
 } from "./json-rpc.ts";
+import { pause } from "../slices.ts";
 import type { TextResponse } from "./request.ts";
 
 /** A method to call, and its parameters. */
@@ -140,9 +141,12 @@ export class RpcEndpoint {
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
         this.#noteTaken(calls, transport.path);
-        return await Promise.all(
-          found.map(async (one = {}) => ({ response, ...await outcomeOf(one) })),
-        );
+        const outcomes: CallOutcome[] = [];
+        for (const one of found) {
+          outcomes.push({ response, ...await outcomeOf(one ?? {}) });
+          await pause();
+        }
+        return outcomes;
       }
     }
     const outcomes = await callSingly(calls, transport);

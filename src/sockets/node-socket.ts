@@ -7,6 +7,7 @@ import { CALL_DEPTH_MAX } from "../gateway/content.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
+import { pause } from "../slices.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 
@@ -148,6 +149,7 @@ export class NodeSocket implements PeerEvents {
       for (let text = this.#unread.shift(); text !== undefined; text = this.#unread.shift()) {
         this.#unreadLength -= text.length;
         await this.#receive(text);
+        await pause();
       }
       this.#peer!.resume();
     } catch {

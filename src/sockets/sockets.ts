@@ -157,7 +157,10 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   makeRoom(): void {
-    const [largest] = [...this.#sessions].sort((a, b) => b.waiting - a.waiting);
+    let largest: Session | undefined;
+    for (const session of this.#sessions) {
+      if (!largest || session.waiting > largest.waiting) largest = session;
+    }
     // Where the bytes of other calls take the room, the end of clients that read gives none back.
     if (largest && largest.waiting > SMALL) largest.end("slow");
   }
