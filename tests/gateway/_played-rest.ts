@@ -207,7 +207,7 @@ const bytes = (text: string, type: string): PlayedAnswer => (_, response) => {
 const LISTED = {
   Objects: [{ Hash: RAW, Links: [{ Name: "a b", Hash: RAW, Size: 3, Type: 2, Target: "" }] }],
 };
-const FAILED = { Message: "no link named 404", Code: 0, Type: "error" };
+const FAILED = { Message: "block was not found locally", Code: 0, Type: "error" };
 
 const KUBO: Answers = {
   "POST /api/v0/version": json({
@@ -224,9 +224,9 @@ const KUBO: Answers = {
   "POST /api/v0/resolve": json({ Path: `/ipfs/${RAW}` }),
   "POST /api/v0/block/get": bytes("a block\u0000\u0001", "text/plain"),
   "POST /api/v0/block/stat": (request, response) =>
-    request.url.includes("404")
-      ? json(FAILED, 500)(request, response)
-      : json({ Key: RAW, Size: 9 })(request, response),
+    request.url.includes(RAW)
+      ? json({ Key: RAW, Size: 9 })(request, response)
+      : json(FAILED, 500)(request, response),
   "POST /api/v0/dag/resolve": json({ Cid: { "/": RAW }, RemPath: "" }),
 };
 

@@ -89,7 +89,7 @@ const cosmos: Readonly<Record<string, Method>> = {
 const substrate: Readonly<Record<string, Method>> = {
   system_chain: result("Development"),
   chain_getHeader: result({ number: "0x9", parentHash: `0x${"00".repeat(32)}` }),
-  chain_getBlockHash: error({ code: -32602, message: "Invalid params", data: "expected a number" }),
+  chain_getBlock: error({ code: -32602, message: "Invalid params", data: "expected a number" }),
 };
 
 const ethereum: Readonly<Record<string, Method>> = {

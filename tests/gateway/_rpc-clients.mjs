@@ -369,7 +369,7 @@ async function polkadot(url) {
   return {
     chain: () => provider.send("system_chain", []),
     header: () => provider.send("chain_getHeader", []),
-    "a wrong parameter fails": () => provider.send("chain_getBlockHash", ["x"]),
+    "a wrong parameter fails": () => provider.send("chain_getBlock", ["x"]),
     "REFUSED author_submitExtrinsic": () => provider.send("author_submitExtrinsic", ["0x00"]),
   };
 }

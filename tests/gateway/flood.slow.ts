@@ -57,7 +57,7 @@ const TARGETS: readonly Target[] = [
     quiet: { method: "getblockcount", params: [] },
     floods: {
       light: [{ method: "getbestblockhash", params: [] }],
-      heavy: [{ method: "gettxoutsetinfo", params: [] }],
+      heavy: [{ method: "getchaintips", params: [] }],
       batches: [Array(100).fill({ method: "getblockhash", params: [1] })],
     },
   },

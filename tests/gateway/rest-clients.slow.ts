@@ -40,7 +40,11 @@ const PLAYED: readonly Case[] = [
 ];
 
 const REAL: readonly Case[] = [
-  { client: "hs-client", kind: "handshake", withToken: ["GET /"] },
+  {
+    client: "hs-client",
+    kind: "handshake",
+    withToken: ["GET /", "readTransactionsOfAddresses", "readCoinsOfAddresses"],
+  },
   {
     client: "etcd",
     kind: "etcd",

@@ -152,11 +152,13 @@ events(
   "Substrate's and Solana's parameters are taken from the query, as JSON where they are lists",
   async () => {
     await besideNode(SocketNode.start(), "substrate", async ({ url }, node) => {
-      const keys = encodeURIComponent('["0x26aa"]');
+      const keys = encodeURIComponent('["0x26aa394eea5630e07c48ae0c9558cef7"]');
       const reader = await EventReader.open(`${url}/v1/rpc/state_subscribeStorage?keys=${keys}`);
       const heads = await EventReader.open(`${url}/v1/rpc/chain_subscribeNewHeads`);
       assert.is(reader.response.status, 200);
-      assert.equal(node.calls.map(({ params }) => params), [[["0x26aa"]], undefined]);
+      assert.equal(node.calls.map(({ params }) => params), [[[
+        "0x26aa394eea5630e07c48ae0c9558cef7",
+      ]], undefined]);
       const params = { subscription: "0x2", result: { number: "0x1" } };
       for (const method of ["chain_newHead", "chain_finalizedHead"]) {
         node.connections[1]!.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
@@ -193,12 +195,17 @@ events(
         "kind",
       );
       const { form } = (await renderParts(annotated, "kind")).notes.get(`GET ${path}`)!;
-      assert.is(canBeSent(form!, ["0x26aa"]), false);
-      const texts = ['["0x26aa", "0x3a"]'];
+      assert.is(canBeSent(form!, ["0x26aa394eea5630e07c48ae0c9558cef7"]), false);
+      const texts = [
+        '["0x26aa394eea5630e07c48ae0c9558cef7", "0x3a65787472696e7369635f696e646578"]',
+      ];
       assert.is(canBeSent(form!, texts), true);
       const reader = await EventReader.open(requestOf(form!, texts, url).url);
       assert.is(reader.response.status, 200);
-      assert.equal(node.calls.map(({ params }) => params), [[["0x26aa", "0x3a"]]]);
+      assert.equal(node.calls.map(({ params }) => params), [[[
+        "0x26aa394eea5630e07c48ae0c9558cef7",
+        "0x3a65787472696e7369635f696e646578",
+      ]]]);
       reader.stop();
     }),
 );
