@@ -89,7 +89,7 @@ export interface InfoSettings {
    * The node counts as stalled if it has no new block for this time.
    * @default depends on the kind and network
    */
-  stalled_after?: Duration | undefined;
+  stalled_after?: Duration | "off" | undefined;
   /** Sources by name, which extend or replace the kind's sources. */
   sources?: Readonly<Record<string, Source>> | undefined;
   /**

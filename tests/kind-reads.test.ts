@@ -614,7 +614,6 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
     "ergo GET /nipopow/proof/{minChainLength}/{suffixLength}/{headerId}",
     "ergo POST /blockchain/block/byHeaderIds",
     ...["ethereum eth_feeHistory", "ethereum eth_getProof"],
-    "handshake decoderesource",
     ...["block/get", "block/stat", "cat", "dag/export", "dag/get", "dag/resolve", "get", "ls"]
       .concat("refs", "resolve").map((name) => `kubo POST /api/v0/${name}`),
     ...["monero POST /get_transactions", "monero get_block_header_by_hash"],

@@ -375,6 +375,16 @@ overTime("a node that syncs without progress for stalled_after is stalled", asyn
   assert.is((await info()).status, "syncing");
 });
 
+overTime("with stalled_after: off, a node is never stalled", async () => {
+  const options = { info: { stalled_after: "off" } } as const;
+  for (const target of [undefined, 100]) {
+    const { info, pass } = play1({ height: 1, peers: 5, target }, options);
+    const { status } = await info();
+    pass(200 * 3_600_000);
+    assert.is((await info()).status, status);
+  }
+});
+
 overTime("a progress that falls is no progress", async () => {
   const options = { info: { stalled_after: "10m" } } as const;
   const { info, pass, state } = play1(

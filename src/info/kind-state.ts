@@ -151,10 +151,10 @@ export class KindState {
   #syncStateIn(responses: Responses): unknown {
     const { fields: { synced }, health } = this.plan;
     const targets = [health?.target ?? []].flat();
-    return synced && referencesOf(synced).map((reference) => {
+    return synced && referencesOf(synced).map((reference, at) => {
       const value = valueFrom(responses, reference);
-      // A number may be a time, as algod's `catchup-time`.
-      const number = numberFrom(value);
+      // The first number may be a time, as algod's `catchup-time`.
+      const number = at === 0 ? numberFrom(value) : undefined;
       if (number !== undefined) return number > 0;
       if (!isObject(value)) return value;
       const isTarget = (key: string) => targets.includes(`${reference}/${key}`);

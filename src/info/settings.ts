@@ -47,6 +47,6 @@ export function timesOf(
     timeout,
     ttl: milliseconds(ttl),
     stale: milliseconds(stale),
-    stalledAfter: stalled_after && milliseconds(stalled_after),
+    stalledAfter: stalled_after === "off" ? Infinity : stalled_after && milliseconds(stalled_after),
   };
 }

@@ -314,7 +314,7 @@ export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 export const AGE: Schema<Duration> = duration("24h");
 export const WATCH: Schema<Duration | "off"> = durationOrOff("24h", "1s");
 export const HISTORY: Schema<Duration | "off"> = durationOrOff("24h", "4m");
-export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
+export const STALLED_AFTER: Schema<Duration | "off"> = durationOrOff("24h", "10s");
 
 function durationOrOff(longest: Duration, shortest: Duration): Schema<Duration | "off"> {
   const expected = `a duration from ${shortest} to ${longest}, or off`;
