@@ -266,6 +266,16 @@ hostile("the page reads a schema that includes a large schema many times once", 
   assert.ok(count() < 10, String(count()));
 });
 
+hostile("no form keeps a long example, which many operations may share", async () => {
+  const requestBody = (length: number) => ({
+    content: { "application/json": { example: { a: "x".repeat(length) } } },
+  });
+  const post = (length: number) => ({ post: { requestBody: requestBody(length), responses } });
+  const { sections } = await readOutline({ paths: { "/a": post(100), "/b": post(100_000) } });
+  const lengths = sections[0]!.operations.map(({ form }) => form!.fields[0]!.example?.length);
+  assert.equal(lengths, [108, undefined]);
+});
+
 hostile("the types of a parameter with a million alternatives are read at once", async () => {
   const alternatives = range(1000).map(() => A);
   const properties = map(1000, () => ({ anyOf: alternatives, oneOf: alternatives }), "p");

@@ -169,6 +169,9 @@ function textOfExample(value: unknown, isList: boolean): string {
   return textOf(value) ?? formatJson(value);
 }
 
+/** The length of an example for a body. A thousand operations may share one of megabytes. */
+const EXAMPLE_MAX = 4000;
+
 function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldData {
   const media = followReference(root, objectOf(body.content)[type]);
   const isJson = /json$/i.test(withoutParameters(type));
@@ -185,7 +188,7 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
     name: "body",
     in: "body",
     type,
-    example: example || undefined,
+    example: example.length <= EXAMPLE_MAX && example || undefined,
     isRequired: sources.length > 0 || body.required === true || undefined,
     isFilled: !isAsked || undefined,
     sources: isAsked || sources.length === 0 ? undefined : sources,
