@@ -72,7 +72,8 @@ export function requestOf(
   for (const parameter of parameters) {
     const name = String(parameter.name);
     const own = known[`${operationId}.${name}`];
-    const value = parameter.required ? own ?? known[name] ?? parameter.example : own;
+    const { const: only } = objectOf(parameter.schema);
+    const value = parameter.required ? own ?? known[name] ?? parameter.example ?? only : own;
     if (value === undefined) {
       if (parameter.required) return undefined;
       continue;

@@ -37,7 +37,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
     prepare: mineFull,
   },
   bitcoin: {
-    sent: 36,
+    sent: 35,
     asking: [
       "gettxout",
       "getmempoolentry",
@@ -67,10 +67,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "verifytxoutproof",
       "GET /tx/{hash}",
       "GET /tx/address/{address}",
-      "POST /tx/address",
       "GET /coin/{hash}/{index}",
       "GET /coin/address/{address}",
-      "POST /coin/address",
     ],
   },
   handshake: {
@@ -89,10 +87,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "GET /mempool/invalid/{hash}",
       "GET /tx/{hash}",
       "GET /tx/address/{address}",
-      "POST /tx/address",
       "GET /coin/{hash}/{index}",
       "GET /coin/address/{address}",
-      "POST /coin/address",
     ],
   },
   // A transaction of this chain must be known to ask for it.
@@ -100,7 +96,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   etcd: { sent: 6 },
   nats: { sent: 2 },
   syncthing: {
-    sent: 8,
+    sent: 7,
     asking: ["GET /rest/svc/deviceid"],
     differing: ["GET /rest/svc/lang"],
   },
