@@ -135,11 +135,11 @@ nodePage(
   "Scalar lists each method once, by name and with its marks, and lists this service last",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
-      await visit(page, url, "#tag/blockchain/GET/v1/rpc/getblockstats");
+      await visit(page, url, "#tag/blockchain/GET/v1/rpc/getchaintips");
       const navigation = page.locator("aside").first();
-      assert.is(await navigation.getByText("getblockstats", { exact: true }).count(), 1);
+      assert.is(await navigation.getByText("getchaintips", { exact: true }).count(), 1);
       const operation = page.locator("#scalar section", {
-        has: page.getByRole("heading", { name: "getblockstats" }),
+        has: page.getByRole("heading", { name: "getchaintips" }),
       }).last();
       for (const word of ["read", "slow"]) {
         await operation.getByText(word, { exact: true }).first().waitFor();
