@@ -10,7 +10,7 @@ import { CODES } from "../node/json-rpc.ts";
 import { isAllowedCaller, isProgram, looksLikeBrowser } from "../http/browsers.ts";
 import type { Client, Identity } from "./clients.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { invalidCall, LATER, Refusal } from "./refusal.ts";
+import { challenge, invalidCall, LATER, Refusal } from "./refusal.ts";
 
 export const TOKEN_IN_QUERY: Refusal = invalidCall(
   "Send the token in the Authorization header (Bearer), never in the URL",
@@ -120,13 +120,11 @@ export class Caller {
     if (this.client) return;
     if (this.#candidates.some(({ name }) => clients.includes(name))) throw NO_TOKEN;
     const isGiven = /^bearer /i.test(this.#request.headers.get("authorization") ?? "");
-    // A client that sent no token gets no error code (RFC 6750, section 3.1).
-    const error = isGiven ? ', error="invalid_token"' : "";
     const message = isGiven ? "The token is not valid" : `${name} needs a client's token`;
     throw new Refusal(401, CODES.wantsToken, message, {
       setting: TOKEN_SETTING,
       more: isGiven ? "" : ": send it as Authorization: Bearer",
-      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
+      headers: challenge(isGiven ? "invalid_token" : undefined),
     });
   }
 }

@@ -58,6 +58,11 @@ export const STOPPING: Refusal = new Refusal(503, CODES.busy, "The service is st
   headers: LATER,
 });
 
+/** @param error a code of RFC 6750, section 3.1, which a client that sent no token does not get */
+export const challenge = (error?: "invalid_token") => ({
+  "www-authenticate": `Bearer realm="nodeface"${error ? `, error="${error}"` : ""}`,
+});
+
 /** For a call that was waiting when its token ended. */
 export const TOKEN_ENDED: Refusal = new Refusal(
   401,
@@ -65,7 +70,7 @@ export const TOKEN_ENDED: Refusal = new Refusal(
   "The client's token is not valid any more",
   {
     setting: "forward.clients",
-    headers: { "www-authenticate": 'Bearer realm="nodeface", error="invalid_token"' },
+    headers: challenge("invalid_token"),
   },
 );
 

@@ -56,7 +56,7 @@ export async function readParts(
  *
  * @throws {JsonSyntaxError} if the text is invalid, is too deep or has duplicate keys
  */
-export function* findParts(
+function* findParts(
   text: string,
   {
     levels,
