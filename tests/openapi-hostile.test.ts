@@ -289,6 +289,19 @@ hostile("the types of a parameter with a million alternatives are read at once",
   assert.equal(operation!.parameters![999]!.types, ["integer"]);
 });
 
+hostile("a long list that the schemas of many parameters share is read a few times", async () => {
+  const { object: values, count } = counted(range(1000).map(() => null), "0");
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const level = (_: unknown, i: number) => ({ anyOf: [ref(`L${i + 1}`), ...range(3).map(() => A)] });
+  const levels = map(8, (i) => i === 7 ? { type: "string", default: values } : level(0, i), "L");
+  const parameters = range(200).map((i) => ({ name: `p${i}`, in: "query", schema: ref("L0") }));
+  await readOutline({
+    paths: { "/a": { parameters, get: { responses }, post: { responses } } },
+    components: { schemas: { A: { enum: values }, ...levels } },
+  });
+  assert.ok(count() < 20, String(count()));
+});
+
 // If it takes quadratic time to trim the slashes, this test takes minutes.
 hostile("slashes in the URL of a server are read in linear time", async () => {
   const servers = [{ url: `http://127.0.0.1${"/".repeat(8000)}x` }];

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { formatJson } from "../json/lossless.ts";
+import { formatShared } from "../json/lossless.ts";
 import {
   isObject,
   type Json,
@@ -20,7 +20,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterPlace, type ParameterPlace } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
-import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
+import { readOnlyAlternative, typesOf } from "../openapi/parameter-schema.ts";
 import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
@@ -130,7 +130,7 @@ function formatOf(
   place: ParameterPlace,
   parameter: Json,
 ): Pick<FieldData, "list" | "isUnsupported"> {
-  const types = [schema.type].flat();
+  const types = typesOf(schema);
   const style = textOf(parameter.style) ?? (place === "query" ? "form" : "simple");
   const isObject = types.includes("object") && !types.includes("string");
   if (isObject || (place === "path" && style !== "simple")) return { isUnsupported: true };
@@ -142,7 +142,7 @@ function formatOf(
 }
 
 export function typeOf(schema: Json): string[] {
-  const types = [schema.type].flat().slice(0, 8).map((type) => textOf(type) ?? "");
+  const types = typesOf(schema).map((type) => textOf(type) ?? "");
   const names = types.filter(Boolean).slice(0, 4).join(" or ");
   return [names, textOf(schema.format) ?? ""].filter(Boolean);
 }
@@ -153,21 +153,30 @@ const FROM_USER = "none" as Reference;
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-function valuesOf(schema: Json): string[] | undefined {
-  const types = [schema.type].flat().filter((type) => type !== "null");
+function valuesOf(schema: Json): readonly string[] | undefined {
+  const types = typesOf(schema).filter((type) => type !== "null");
   if (types.join() === "boolean") return ["true", "false"];
-  const values = (schema.const === undefined ? listOf(schema.enum) : [schema.const])
-    .filter((value) => value !== null);
+  return choicesIn(schema.const === undefined ? listOf(schema.enum) : [schema.const]);
+}
+
+/** Cached, since many schemas may share a long list. */
+const choicesIn = onceFor((all: readonly unknown[]): readonly string[] | undefined => {
+  const values = all.filter((value) => value !== null);
   const isChoice = values.length > 0 && values.length <= OPTIONS_MAX &&
     values.every((value) => typeof value !== "object");
   return isChoice ? values.map(String) : undefined;
-}
+});
 
 function textOfExample(value: unknown, isList: boolean): string {
   if (value === undefined || value === null) return "";
-  if (isList && Array.isArray(value)) return value.map((one) => textOfExample(one, false)).join();
-  return textOf(value) ?? formatJson(value);
+  if (isList && Array.isArray(value)) return textOfList(value);
+  return textOf(value) ?? formatShared(value);
 }
+
+/** Cached, since many parameters may share a long example. */
+const textOfList = onceFor((values: readonly unknown[]) =>
+  values.map((one) => textOfExample(one, false)).join()
+);
 
 /** The length of an example for a body. A thousand operations may share one of megabytes. */
 const EXAMPLE_MAX = 4000;
@@ -183,7 +192,7 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
   // does not.
   const isAsked = sources.includes(FROM_USER);
   const shown = isAsked ? known : placed;
-  const example = isJson && shown !== undefined ? formatJson(shown) : textOfExample(shown, false);
+  const example = isJson && shown !== undefined ? formatShared(shown) : textOfExample(shown, false);
   return {
     name: "body",
     in: "body",

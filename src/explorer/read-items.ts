@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { formatJson } from "../json/lossless.ts";
+import { formatShared } from "../json/lossless.ts";
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
@@ -254,4 +254,4 @@ function limitsOf(schema: Json): Rule[] {
   });
 }
 
-const write = (value: unknown): string => textOf(value) ?? formatJson(value);
+const write = (value: unknown): string => textOf(value) ?? formatShared(value);

@@ -5,14 +5,20 @@
  * @module
  */
 import { groupDigits } from "../units.ts";
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
+import { typesOf } from "../openapi/parameter-schema.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
 /** Maps the name of each member to its unit. The empty name stands for the response itself. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 300, NAME_LENGTH_MAX = 60;
+
+/** Cached, since many responses may have one large schema. */
+const firstPropertiesOf = onceFor((properties: Json) =>
+  Object.entries(properties).slice(0, SCHEMAS_MAX)
+);
 
 /** Omits member names that occur with different units in one response. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
@@ -27,18 +33,18 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
     if (open.length > SCHEMAS_MAX || (reference !== undefined && seen.has(key))) continue;
     seen.add(key);
     const schema = followReference(root, value);
-    const { "x-unit": mark }: Json = { ...schema, ...objectOf(value) };
+    const mark = objectOf(value)["x-unit"] ?? schema["x-unit"];
     const unit = typeof mark === "string" && Object.hasOwn(NOTES, mark) ? mark as Unit : undefined;
     const isScalar = schema.pattern !== undefined ||
-      [schema.type].flat().some((type) => type === "string" || type === "integer");
+      typesOf(schema).some((type) => type === "string" || type === "integer");
     if (unit !== undefined || isScalar) {
       units.set(name, !units.has(name) || units.get(name) === unit ? unit : undefined);
     }
     for (const options of [schema.oneOf, schema.anyOf, schema.allOf]) {
-      for (const option of listOf(options)) open.push([option, name]);
+      for (const option of listOf(options).slice(0, SCHEMAS_MAX)) open.push([option, name]);
     }
     if (schema.items !== undefined) open.push([schema.items, name]);
-    for (const [member, inner] of Object.entries(objectOf(schema.properties))) {
+    for (const [member, inner] of firstPropertiesOf(objectOf(schema.properties))) {
       open.push([inner, member]);
     }
   }

@@ -11,7 +11,7 @@
  */
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { atOnce, type Work } from "../slices.ts";
-import { type Json, setMember } from "./values.ts";
+import { type Json, onceFor, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
@@ -64,6 +64,12 @@ export function formatJson(value: unknown, indent = 0): string {
     return formatLarge(value, indent);
   }
 }
+
+/** Does the same as `formatJson`. Objects are written once, since a document may share large ones. */
+export const formatShared = (value: unknown): string =>
+  typeof value === "object" && value !== null ? formatObject(value) : formatJson(value);
+
+const formatObject = onceFor((value: object) => formatJson(value));
 
 /** A number too large for a double becomes infinite. */
 export const parseComparable = (text: string): unknown => parseJson(text, readComparable);

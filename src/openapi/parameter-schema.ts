@@ -10,6 +10,7 @@ import {
   listOf,
   mapMembers,
   objectOf,
+  onceFor,
   setMember,
   textOf,
 } from "../json/values.ts";
@@ -24,25 +25,47 @@ const QUANTITY_PATTERN = /0x\(?(?:\?:)?(?:0\||\[1-9a|\[0-9a-f(?:A-F)?\](?:\+|\{1
 /** The maximum number of alternatives that are read: a hostile description may have millions. */
 const ALTERNATIVES_MAX = 100;
 
+/** JSON Schema has seven types. */
+const TYPES_MAX = 8;
+
+/** Patterns of numbers are short. */
+const PATTERN_LENGTH_MAX = 1000;
+
+/** Lists the values of `type`. */
+export function typesOf({ type }: Json): readonly unknown[] {
+  return Array.isArray(type) ? type.slice(0, TYPES_MAX) : type === undefined ? [] : [type];
+}
+
 /**
  * Lists the types that a schema allows, those of its alternatives included. The list is empty if
- * any type is allowed.
+ * any type is allowed. Cached, since a thousand parameters may share a schema with a long list.
  */
 export function typesIn(document: Json, value: unknown): readonly string[] {
-  const schemas = new Set([followReference(document, value)]);
-  const types = new Set<string>();
-  for (const schema of schemas) {
-    const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
-    for (const type of [schema.type ?? []].flat()) types.add(String(type));
-    for (const one of values) types.add(nameType(one));
-    if (QUANTITY_PATTERN.test(textOf(schema.pattern) ?? "")) types.add(QUANTITY);
-    const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf);
-    for (const one of alternatives.slice(0, ALTERNATIVES_MAX - schemas.size)) {
-      schemas.add(followReference(document, one));
-    }
-  }
-  return [...types];
+  return readTypes(document)(followReference(document, value));
 }
+
+const readTypes = onceFor((document: Json) =>
+  onceFor((whole: Json): readonly string[] => {
+    const schemas = new Set([whole]);
+    const types = new Set<string>();
+    for (const schema of schemas) {
+      for (const type of typesOf(schema)) types.add(String(type));
+      const values = schema.const === undefined ? schema.enum : [schema.const];
+      for (const type of typesOfValues(listOf(values))) types.add(type);
+      const pattern = textOf(schema.pattern)?.slice(0, PATTERN_LENGTH_MAX) ?? "";
+      if (QUANTITY_PATTERN.test(pattern)) types.add(QUANTITY);
+      const alternatives = COMBINATIONS.flatMap((key) =>
+        listOf(schema[key]).slice(0, ALTERNATIVES_MAX)
+      );
+      for (const one of alternatives.slice(0, ALTERNATIVES_MAX - schemas.size)) {
+        schemas.add(followReference(document, one));
+      }
+    }
+    return [...types];
+  })
+);
+
+const typesOfValues = onceFor((values: readonly unknown[]) => new Set(values.map(nameType)));
 
 function nameType(value: unknown): string {
   if (value === null) return "null";
@@ -56,19 +79,30 @@ const COMBINATIONS = ["anyOf", "oneOf", "allOf"], CANDIDATES_MAX = 4, NESTED_MAX
  * type. `null` does not count as an alternative, since no text of a parameter is `null`.
  */
 export function readOnlyAlternative(document: Json, value: unknown): Json {
-  let schema = followReference(document, value);
-  for (let depth = 0; depth < NESTED_MAX; depth++) {
-    const key = COMBINATIONS.find((key) => Array.isArray(schema[key])) ?? "";
-    const all = listOf(schema[key]);
-    if (all.length > CANDIDATES_MAX) return schema;
-    const [only, ...others] = all.map((one) => followReference(document, one))
-      .filter((one) => typesIn(document, one).join() !== "null");
-    if (!only || others.length > 0) return schema;
-    const { [key]: _, ...beside } = schema;
-    schema = { ...only, ...beside };
-  }
-  return schema;
+  return replaceByAlternative(document)(followReference(document, value));
 }
+
+const replaceByAlternative = onceFor((document: Json) =>
+  onceFor((whole: Json): Json => {
+    let schema = whole;
+    for (let depth = 0; depth < NESTED_MAX; depth++) {
+      const key = COMBINATIONS.find((key) => Array.isArray(schema[key])) ?? "";
+      const all = listOf(schema[key]);
+      if (all.length > CANDIDATES_MAX) return schema;
+      const [only, ...others] = all.map((one) => followReference(document, one))
+        .filter((one) => typesIn(document, one).join() !== "null");
+      if (!only || others.length > 0 || membersOf(only) > MEMBERS_MAX) return schema;
+      const { [key]: _, ...beside } = schema;
+      schema = { ...only, ...beside };
+    }
+    return schema;
+  })
+);
+
+/** Many schemas may have the same large one as their only alternative. */
+const MEMBERS_MAX = 100;
+
+const membersOf = onceFor((schema: Json) => Object.keys(schema).length);
 
 /** Keys beside a reference that restrict nothing. */
 const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-.*)$/;
