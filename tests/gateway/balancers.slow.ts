@@ -392,6 +392,35 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
 
   testWhere(
     balanced,
+    without(balancer.program),
+    "a client whose reads fail takes no node from the others",
+    bench("failing reads", async (bench) => {
+      const seen = new Set<number>();
+      const servers: Server[] = [];
+      for (let at = 0; at < 3; at++) {
+        const server = createServer((request, response) => {
+          if (request.url === "/well") seen.add(at);
+          response.writeHead(request.url === "/failed" ? 503 : 200).end();
+        });
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        servers.push(server);
+      }
+      const services = servers.map((server) => ({
+        url: `http://127.0.0.1:${(server.address() as { port: number }).port}/`,
+      }));
+      const { reads } = await startBalancer(bench, balancer, services);
+      const statusOf = (path: string) => fetch(reads + path).then(({ status }) => status);
+      await until(async () => await statusOf("/v1/health") === 200);
+      for (let i = 0; i < 10; i++) assert.is(await statusOf("/failed"), 503);
+      const reader = Array.from({ length: 100 }, () => statusOf("/well"));
+      assert.equal(new Set(await Promise.all(reader)), new Set([200]));
+      assert.is(seen.size, 3, "a node was left out");
+      for (const server of servers) server.close();
+    }),
+  );
+
+  testWhere(
+    balanced,
     missing,
     "a subscription goes through, and each notification arrives",
     bench("subscription", async (bench) => {
