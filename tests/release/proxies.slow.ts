@@ -307,8 +307,13 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
         try {
           const calls = Array.from({ length: 3 }, () => ask(port, "/rest/v1/node/blocks/7"));
           await until(() => Promise.resolve(held.length === 3));
-          assert.is((await ask(port, "/rest/v1/node/blocks/7")).status, 429);
-          assert.is((await ask(port, "/rest/v1/spec")).status, 200);
+          for (const detour of ["", "v1/info/../", "v1/spec%2f../", "assets/a/../../"]) {
+            const path = `/rest/${detour}v1/node/blocks/7`;
+            assert.is((await ask(port, path)).status, 429, path);
+          }
+          for (const path of ["v1/spec", "v1/spec/simple", "spec.json", "v1/info?a=b"]) {
+            assert.is((await ask(port, `/rest/${path}`)).status, 200, path);
+          }
           for (const respond of held) respond();
           for (const { status } of await Promise.all(calls)) assert.is(status, 200);
         } finally {
