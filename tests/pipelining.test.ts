@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listener } from "../src/adapters/node.ts";
-import { HttpServer, listen } from "../src/adapters/node-server.ts";
+import { HttpServer, listen, serveHttp } from "../src/adapters/node-server.ts";
 import type { Callbacks, ResponseRecord, Servable } from "../src/adapters/shared.ts";
 import { until } from "./_gateway.ts";
 
@@ -154,6 +154,28 @@ for (const next of "Bun" in globalThis ? [] : [get("/"), UPGRADE, CONNECT, "garb
   });
 }
 
+for (const next of "Bun" in globalThis ? [] : [UPGRADE, CONNECT]) {
+  pipelining(`a long response is sent to its end before ${next.split(" ", 1)}`, async () => {
+    const part = new Uint8Array(65_536).fill(97), parts = 100;
+    const app: Servable = {
+      async fetch({ url }) {
+        if (!url.endsWith("/long")) return new Response(null, { status: 404 });
+        let sent = 0;
+        const pull = (controller: ReadableStreamDefaultController) => {
+          if (sent++ < parts) controller.enqueue(part);
+          else controller.close();
+        };
+        return new Response(new ReadableStream({ pull }));
+      },
+    };
+    const exchange = await Exchange.start(OWN, app, `${get("/long")}${next}`);
+    await until(() => exchange.isClosed);
+    assert.is(exchange.received.match(/a{100}/g)!.length >= parts * 655, true);
+    assert.equal(exchange.statuses, [200, next === CONNECT ? 400 : 404]);
+    await exchange.end();
+  });
+}
+
 if (!("Bun" in globalThis)) {
   // Deno 2.9 itself reads no further request while the content of an earlier one is unread.
   const sizes = "Deno" in globalThis ? [1000] : [1000, 50_000];
@@ -199,6 +221,21 @@ if (!("Bun" in globalThis)) {
     await until(() => exchange.isClosed);
     assert.equal(exchange.statuses, [200, 400]);
     await exchange.end();
+  });
+}
+
+if (!("Bun" in globalThis)) {
+  pipelining("a server that cannot accept a connection runs on, and reports it once", async () => {
+    const reported: string[] = [];
+    const onError = (error: unknown, request: string) => reported.push(`${request}: ${error}`);
+    let http!: Server;
+    await using server = await serveHttp(new Echo(), { port: 0, onError }, (one) => {
+      http = one;
+      return () => {};
+    });
+    for (let i = 0; i < 3; i++) http.emit("error", new Error("accept ENFILE"));
+    assert.is(await (await fetch(`${server.url}a`)).text(), "/a");
+    assert.equal(reported, ["accept: Error: accept ENFILE"]);
   });
 }
 

@@ -15,7 +15,6 @@ export interface Slowest extends Speed {
 }
 
 interface ClientConnection {
-  lastResponse?: ServerResponse;
   isRefused: boolean;
   bytesWritten: number;
   bytesRead: number;
@@ -35,6 +34,14 @@ export interface CountedMessage extends IncomingMessage {
 }
 
 const DRAIN_INTERVAL_MS = 20;
+
+const lastResponses = new WeakMap<Socket, ServerResponse>();
+
+/** The response to the last request of a connection, until it is sent. */
+export function pendingResponse(socket: Socket): ServerResponse | undefined {
+  const last = lastResponses.get(socket);
+  return last?.writableFinished ? undefined : last;
+}
 
 /** The minimum speed of the content of a request until it has arrived whole. */
 const SLOWEST_CONTENT: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS.content };
@@ -76,18 +83,14 @@ export class Connections {
   }
 
   addResponse(response: ServerResponse): void {
-    const connection = this.#connections.get(response.req.socket);
+    const { socket } = response.req;
+    const connection = this.#connections.get(socket);
     if (!connection) return;
-    connection.lastResponse = response;
+    lastResponses.set(socket, response);
     connection.sent = hasContent(response.req)
       ? new Throughput(SLOWEST_CONTENT, 0, performance.now())
       : undefined;
     if (this.#isEnding) response.shouldKeepAlive = false;
-  }
-
-  pendingResponse(socket: Socket): ServerResponse | undefined {
-    const last = this.#connections.get(socket)?.lastResponse;
-    return last?.writableFinished ? undefined : last;
   }
 
   /**
@@ -95,8 +98,8 @@ export class Connections {
    * 9.6).
    */
   isClosing(socket: Socket): boolean {
-    const connection = this.#connections.get(socket);
-    return connection?.isRefused === true || connection?.lastResponse?.shouldKeepAlive === false;
+    return this.#connections.get(socket)?.isRefused === true ||
+      lastResponses.get(socket)?.shouldKeepAlive === false;
   }
 
   setClosing(socket: Socket): void {
@@ -108,8 +111,9 @@ export class Connections {
   async end(): Promise<void> {
     clearInterval(this.#timer);
     this.#isEnding = true;
-    for (const { lastResponse } of this.#connections.values()) {
-      if (lastResponse && !lastResponse.headersSent) lastResponse.shouldKeepAlive = false;
+    for (const socket of this.#connections.keys()) {
+      const last = lastResponses.get(socket);
+      if (last && !last.headersSent) last.shouldKeepAlive = false;
     }
     const until = performance.now() + TIMEOUTS.grace;
     const sockets = this.#connections;
@@ -121,7 +125,7 @@ export class Connections {
   }
 
   #isResponding(socket: Socket): boolean {
-    return socket.writableLength > 0 || this.pendingResponse(socket) !== undefined;
+    return socket.writableLength > 0 || pendingResponse(socket) !== undefined;
   }
 
   #check(now: number): void {
@@ -148,9 +152,10 @@ export class Connections {
 
   /** After the response, `limitContent` applies. */
   #checkContent(socket: Socket, connection: ClientConnection, now: number): void {
-    const { lastResponse, sent } = connection;
-    if (!sent || !lastResponse || lastResponse.writableFinished) return;
-    const message = lastResponse.req as CountedMessage;
+    const { sent } = connection;
+    const pending = pendingResponse(socket);
+    if (!sent || !pending) return;
+    const message = pending.req as CountedMessage;
     if (message.complete || message.destroyed) return;
     // An app that does not read stops the client.
     if (message.readableLength > 0) {

@@ -27,6 +27,7 @@ import {
   IS_DENO,
   type Listening,
   report,
+  reportError,
   runningServer,
   type Servable,
   type ServeOptions,
@@ -62,7 +63,6 @@ export class HttpServer {
     http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
       refusals.refuseUnreadable(stream as Socket, code);
     });
-    http.on("connect", (message, stream) => refusals.refuseConnect(message, stream as Socket));
     serveUpgrades(
       http,
       connections,
@@ -80,9 +80,10 @@ export class HttpServer {
     // it are ignored (RFC 9112, section 9.6).
     if (message.socket.writableEnded) return;
     this.#connections.addResponse(response);
-    // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
-    // section 9.6).
-    if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    // The parser drops bytes after such a request, so the connection is closed (RFC 9112, section
+    // 9.6).
+    const isLast = message.headers.upgrade !== undefined || message.method === "CONNECT";
+    if (isLast) response.shouldKeepAlive = false;
     handleInOrder(message, response, (refuse) => {
       if (hasContent(message)) limitContent(message, response);
       void respond(this.#app, this.#callbacks, message, response, { refuse });
@@ -123,6 +124,8 @@ export async function serveHttp(
   const wanted = checkServeOptions(options);
   const { http, close } = new HttpServer(app, options);
   await listen(http, wanted);
+  // Without a listener, an error of `accept`, such as ENFILE, would end the process.
+  http.once("error", (error) => reportError(error, "accept", app, options)).on("error", () => {});
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
   return runningServer(app, urlAt(address, port), () => {

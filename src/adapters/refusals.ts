@@ -9,9 +9,9 @@ import type { Socket } from "node:net";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problemText } from "../http/problem.ts";
 import { type HttpStatus, REASONS } from "../http/response.ts";
-import type { Connections } from "./connections.ts";
-import { logHeadOf, type Message } from "./message.ts";
-import { beginEntry, type Callbacks, type EndEntry, IS_DENO, refusal, TIMEOUTS } from "./shared.ts";
+import { type Connections, pendingResponse } from "./connections.ts";
+import type { Message } from "./message.ts";
+import { beginEntry, type Callbacks, type EndEntry, IS_DENO, refusal } from "./shared.ts";
 
 /** Responds to requests that the parser accepts but the app must not see. */
 export function ownResponse(
@@ -41,12 +41,6 @@ export class Refusals {
     this.#callbacks = callbacks;
   }
 
-  refuseConnect(message: IncomingMessage, socket: Socket): void {
-    // After CONNECT, `node:http` no longer applies its timeouts to the socket.
-    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
-    this.#refuseHead(socket, undefined, message);
-  }
-
   /** Refuses a request whose content arrives too slowly. */
   refuseLate(socket: Socket): void {
     this.refuseUnreadable(socket, TIMED_OUT);
@@ -57,7 +51,7 @@ export class Refusals {
     // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
     if (IS_DENO) socket.removeAllListeners("data").resume();
     if (code === "ECONNRESET") return void socket.destroy();
-    const last = this.#connections.pendingResponse(socket);
+    const last = pendingResponse(socket);
     if (last && !last.req.complete) return this.#refuseContent(last, socket, code);
     // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     this.#refuseHead(socket, code);
@@ -75,13 +69,13 @@ export class Refusals {
   }
 
   /** Sends the refusal after the responses to earlier requests. */
-  #refuseHead(socket: Socket, code?: string, message?: IncomingMessage): void {
+  #refuseHead(socket: Socket, code?: string): void {
     const connections = this.#connections;
     // The parser fails again at each further read.
     if (connections.isClosing(socket)) return;
     connections.setClosing(socket);
-    const endEntry = beginEntry(this.#callbacks, message && logHeadOf(message));
-    const earlier = connections.pendingResponse(socket);
+    const endEntry = beginEntry(this.#callbacks);
+    const earlier = pendingResponse(socket);
     if (earlier) earlier.once("finish", () => writeRefusal(socket, code, endEntry));
     else writeRefusal(socket, code, endEntry);
   }

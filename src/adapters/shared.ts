@@ -49,7 +49,7 @@ export interface Callbacks {
   onResponse?: ((record: ResponseRecord) => void) | undefined;
   /**
    * Called if the app throws, or if a response's stream fails. `request` is the method and path,
-   * such as `GET /v1/peers`.
+   * such as `GET /v1/peers`, or `accept` if connections cannot be accepted.
    *
    * @default the log of a `Nodeface`, or console.error
    */
@@ -215,10 +215,18 @@ export function report(
   error: unknown,
   { method = "GET", url = "/" }: Partial<{ method: string | undefined; url: string | undefined }>,
   app: Servable,
+  callbacks: Callbacks,
+): void {
+  reportError(error, `${method} ${parseTarget(url).pathname || "/"}`, app, callbacks);
+}
+
+export function reportError(
+  error: unknown,
+  request: string,
+  app: Servable,
   { onError }: Callbacks,
 ): void {
   const { onError: log } = app as { onError?: Callbacks["onError"] };
-  const request = `${method} ${parseTarget(url).pathname || "/"}`;
   void notify(onError ?? log ?? console.error, error, request);
 }
 

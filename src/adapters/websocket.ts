@@ -18,7 +18,7 @@ import {
   type PeerEvents,
   type Upgrade,
 } from "../http/socket.ts";
-import { type Connections, hasContent } from "./connections.ts";
+import { type Connections, hasContent, pendingResponse } from "./connections.ts";
 import { IS_DENO } from "./shared.ts";
 
 const HANDSHAKE_MS = 5000;
@@ -38,17 +38,17 @@ export class UpgradableMessage extends IncomingMessage {
 
   /**
    * `node:http` asks this before it hands the connection over. Java's HTTP client sends `h2c` with
-   * its first request, which may have content.
+   * its first request, which may have content. A response that is being sent would never end, since
+   * its connection tells no more when it can take the next bytes.
    */
   get upgrade(): boolean {
-    const { asksForOther, method, httpVersion, headers } = this;
-    return asksForOther && (method === "CONNECT" ||
-      (method === "GET" && httpVersion === "1.1" && !hasContent(this) &&
-        headers.upgrade?.toLowerCase() === "websocket"));
+    const { asksForOther, method, httpVersion, headers, socket } = this;
+    return asksForOther && method === "GET" && httpVersion === "1.1" && !hasContent(this) &&
+      headers.upgrade?.toLowerCase() === "websocket" && !pendingResponse(socket);
   }
 }
 
-/** Responds to handshakes in order, after the responses to earlier requests. */
+/** Responds to handshakes. A handshake behind a pending response is an ordinary request. */
 export function serveUpgrades(
   http: Server,
   connections: Connections,
@@ -60,7 +60,6 @@ export function serveUpgrades(
     const response = new ServerResponse(message);
     // The parser has left the connection, so it ends with the response.
     response.shouldKeepAlive = false;
-    const earlier = connections.pendingResponse(socket);
     connections.addResponse(response);
     message.takeOver = async ({ accepted }) => {
       const { protocol, open, drop } = accepted!;
@@ -86,14 +85,9 @@ export function serveUpgrades(
         if (!isOpen) drop();
       }
     };
-    const start = () => {
-      if (socket.destroyed) return;
-      response.assignSocket(socket);
-      response.once("finish", () => socket.destroySoon());
-      respond(message, response);
-    };
-    if (earlier) earlier.once("finish", start);
-    else start();
+    response.assignSocket(socket);
+    response.once("finish", () => socket.destroySoon());
+    respond(message, response);
   });
 }
 
