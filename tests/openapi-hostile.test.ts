@@ -292,7 +292,9 @@ hostile("the types of a parameter with a million alternatives are read at once",
 hostile("a long list that the schemas of many parameters share is read a few times", async () => {
   const { object: values, count } = counted(range(1000).map(() => null), "0");
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-  const level = (_: unknown, i: number) => ({ anyOf: [ref(`L${i + 1}`), ...range(3).map(() => A)] });
+  const level = (_: unknown, i: number) => ({
+    anyOf: [ref(`L${i + 1}`), ...range(3).map(() => A)],
+  });
   const levels = map(8, (i) => i === 7 ? { type: "string", default: values } : level(0, i), "L");
   const parameters = range(200).map((i) => ({ name: `p${i}`, in: "query", schema: ref("L0") }));
   await readOutline({

@@ -131,6 +131,9 @@ const STRICTEST_FIRST: readonly HostTrust[] = ["foreign", "private", "served"];
 
 type HostRequest = Pick<Request, "headers">;
 
+/** Proxies take a backslash as a character, and `URL` as a slash. */
+const BACKSLASH_IN_PATH = /^[^?#]*\\/;
+
 /**
  * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to
  * this machine, and can then read responses of this service.
@@ -143,11 +146,14 @@ export class HostGuard {
   }
 
   /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
-  refuseMalformed(request: HostRequest, target: RequestTarget): Response | undefined {
+  refuseMalformed(request: ServedRequest, target: RequestTarget): Response | undefined {
+    const { rawUrl = request.url } = request;
     if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
       return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
     }
-    if (target.pathname && hostOf(request, target) !== "") return undefined;
+    const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
+      !(rawUrl.includes("\\") && BACKSLASH_IN_PATH.test(rawUrl));
+    if (isWellFormed) return undefined;
     return problem(400, "The request target or the Host header is malformed");
   }
 

@@ -260,6 +260,8 @@ export const CASES: readonly Case[] = [
     "absolute form without a host",
     `GET http:///v1/info HTTP/1.1\r\n${HOST}\r\n`,
   ),
+  raw(400, "a backslash in the path", `GET /v1\\info?a HTTP/1.1\r\n${HOST}\r\n`),
+  raw(200, "a backslash in the query", `GET /v1/info?a\\b HTTP/1.1\r\n${HOST}\r\n`),
   raw(200, "an unknown expectation", get("/v1/info", "Expect: 200-ok")),
   raw(
     200,
