@@ -342,6 +342,19 @@ own(
   },
 );
 
+own("parameters for all of a path's operations need loosen for those that are read", async () => {
+  const parameters = [{ name: "subs", in: "query", schema: { type: "string" } }];
+  const extend = (more: object = {}) => {
+    const openapi = { paths: { "/subscriptionsz": { parameters } } };
+    return readOwn({ name: "mine", extends: "nats", openapi, ...more });
+  };
+  assert.match(
+    (await wrongOf(extend())).join(),
+    'parameters is marked "read", but its parameters differ from those in the base kind',
+  );
+  assert.ok((await extend({ loosen: ["countSubscriptions"] })).kinds.mine);
+});
+
 own("a kind can extend only built-in kinds, not files or URLs", async () => {
   for (const base of ["./ethereum.yaml", "https://example.com/ethereum.yaml", "mine"]) {
     const messages = await wrongOf(readOwn({ name: "mine", extends: base }));

@@ -106,10 +106,14 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
     return new PathTemplate(path, (name) => spanning.includes(name));
   };
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
-    for (const { keys: [key], operation } of operationsOf(item)) {
-      const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
+    const own = objectOf(item), inherited = base.openapi?.paths[path];
+    // If the item has `parameters`, they are those of the inherited operations, too.
+    const changed = own.parameters === undefined ? own : { ...inherited, ...own };
+    for (const { keys: [key], operation } of operationsOf(changed)) {
+      const member = Object.hasOwn(own, key!) ? key! : "parameters";
+      const place = { name: operation.operationId, path: ["openapi", "paths", path, member] };
       // A path item without `parameters` inherits the parameters of the same path in the base kind.
-      const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
+      const { parameters: shared = inherited?.parameters } = own;
       const now = { ...operation, shared };
       for (const before of operationsAt(base, path, key!, now, templateOf)) {
         pairs.push({ ...place, now, before });
