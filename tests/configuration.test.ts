@@ -660,6 +660,30 @@ config("a flag that replaces an entire section of the file is reported", async (
   assert.equal(await remarks(), []);
 });
 
+config("the file's secret is only for the node at the file's address", async () => {
+  const url = "http://127.0.0.1:8332", auth = { basic_file: "/cookie" };
+  const file = JSON.stringify({ node: { url, ws: "ws://127.0.0.1:1", auth } });
+  const same = await read(["--config", "n.yaml", `${url}/rpc`], {}, file);
+  assert.equal([same.node.url, same.node.auth, same.remarks], [`${url}/rpc`, auth, []]);
+  for (const [args, env] of [[["http://a.example"], {}], [[], { NODEFACE_URL: "http://a" }]]) {
+    const other = await read(["--config", "n.yaml", ...args as string[]], env as object, file);
+    assert.equal([other.node.auth, other.node.ws], [undefined, undefined]);
+    const name = "NODEFACE_URL" in env! ? "NODEFACE_URL" : "NODE_URL";
+    assert.equal(
+      other.remarks.map(({ message }) => message),
+      ["auth", "ws"].map((key) =>
+        `node.${key} in n.yaml is not used, since ${name} is another node than node.url`
+      ),
+    );
+  }
+  const alone = await read(
+    ["--config", "n.yaml", "http://a"],
+    {},
+    JSON.stringify({ node: { auth } }),
+  );
+  assert.equal(alone.node.auth, auth);
+});
+
 config(
   "if no file is named, nodeface.yaml in the working directory is read, and a message says so",
   async () => {

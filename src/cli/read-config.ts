@@ -68,7 +68,10 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
     ...Object.values(read.file.node?.auth ?? {}),
     ...(read.file.forward?.clients ?? []).map(({ token_env }) => token_env),
   ]);
-  const warnings = [...replaced, ...read.warnings, ...unknown];
+  const unused = settingsOfOtherNode(args.values, read.file).map((key) =>
+    `node.${key} in ${path} is not used, since ${args.called("url")} is another node than node.url`
+  );
+  const warnings = [...replaced, ...unused, ...read.warnings, ...unknown];
   return { ...config, remarks: [...isUsual ? [USUAL] : [], ...warnings.map(warning)] };
 }
 
@@ -123,7 +126,7 @@ function configOf(
     info: { watch: DEFAULTS.watch, ...file.info },
     kinds,
     page,
-    node: { ...file.node, ...overrides.node },
+    node: { ...file.node, ...without(settingsOfOtherNode(values, file)), ...overrides.node },
     hosts,
     cors,
     description: from,
@@ -131,6 +134,16 @@ function configOf(
     forward: forward && { ...forward, at_root: forward.at_root ?? true },
   };
 }
+
+/** Lists what the file sets for the node at its own `node.url`, if another node is named. */
+function settingsOfOtherNode({ url }: CliValues, { node }: FileConfig): ("auth" | "ws")[] {
+  if (url === undefined || node?.url === undefined) return [];
+  if (new URL(url).origin === new URL(node.url).origin) return [];
+  return (["auth", "ws"] as const).filter((key) => node[key] !== undefined);
+}
+
+const without = (keys: readonly string[]) =>
+  Object.fromEntries(keys.map((key) => [key, undefined]));
 
 /** Checks what flags, variables and the file say together. */
 async function conflictsIn(
