@@ -396,7 +396,7 @@ kinds(
         assert.match(part, `| ${key} | ${name} | ${quiet} |`);
       }
     }
-    assert.match(text, /that do not report it.*`nostr`/);
+    assert.match(text, /that report no sync state.*`nostr`/);
     const [, example = ""] = /^```yaml\n(# yaml-language[^]*?)^```/m.exec(text) ?? [];
     assert.is(parseKind(example, "aria2.yaml").title, "aria2 (JSON-RPC)");
   },
