@@ -75,10 +75,11 @@ export function openForm(details: HTMLDetailsElement): void {
   form.element.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (sending) return sending.abort();
-    sending = new AbortController();
+    const { signal } = sending = new AbortController();
     send.textContent = "Stop";
-    await ready;
-    await submit(form, node, sending.signal);
+    const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    if (!canBeSent(data, readForm(form))) await Promise.race([ready, stopped]);
+    await submit(form, node, signal);
     send.textContent = wordOf(data);
     sending = undefined;
   });

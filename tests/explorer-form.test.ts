@@ -187,6 +187,8 @@ form("lists are sent in the style of their parameter, and objects are not sent",
     assert.is(mistakeIn(field, '{"a":1}'), "p cannot be sent from here", JSON.stringify(more));
   }
   assert.is(mistakeIn(await fieldOf({ schema: object }), ""), "");
+  const shown = await fieldOf({ schema: object, style: "deepObject", example: { a: 1 } });
+  assert.equal([shown.example, shown.isFilled], ['{"a":1}', undefined]);
 });
 
 form("an example is limited if the schema contains itself or is too large", async () => {

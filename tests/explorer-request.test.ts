@@ -159,7 +159,7 @@ requests("fields are validated by type, enum and JSON syntax", () => {
   assert.is(said("integer", ""), "");
   const id: FieldData = { name: "n", in: "path", type: "string", isRequired: true };
   assert.is(mistakeIn(id, ""), "n is required");
-  assert.is(mistakeIn(id, ".."), "n cannot be ..");
+  assert.is(mistakeIn(id, ".."), "n cannot have the segment . or ..");
   assert.match(mistakeIn({ name: "n", in: "header", type: "string" }, "a\nb"), "ISO 8859-1");
   const body = (type: string, text: string, isRequired = false) =>
     mistakeIn({ name: "body", in: "body", type, isRequired }, text);
@@ -189,6 +189,39 @@ requests("spaces around a text are removed, and those between the digits of a nu
     assert.is(cleanText("2 941 337", type), "2941337");
   }
   assert.is(cleanText("100 200", "string"), "100 200", "a text stays as it is");
+});
+
+requests("a call whose URL would be too long is sent by POST, with JSON values", () => {
+  const form: FormData = {
+    method: "GET",
+    address: "/v1/rpc/decode",
+    isPostedToo: true,
+    fields: [
+      { name: "hex", in: "query", type: "string" },
+      { name: "depth", in: "query", type: "integer" },
+      { name: "all", in: "query", type: "boolean" },
+      { name: "more", in: "query", type: "application/json" },
+      { name: "unused", in: "query", type: "string" },
+    ],
+  };
+  const send = (hex: string) => requestOf(form, [hex, "7", "true", '{ "a": [1] }', ""], BASE);
+  assert.is(send("0".repeat(7000)).method, "GET");
+  const { method, url, headers, body } = send("0".repeat(9000));
+  assert.equal([method, url], ["POST", `${BASE}/v1/rpc/decode`]);
+  assert.equal(headers, [["Content-Type", "application/json"]]);
+  assert.equal(JSON.parse(body!), { hex: "0".repeat(9000), depth: 7, all: true, more: { a: [1] } });
+});
+
+requests("a value of several path segments keeps to them", () => {
+  const field: FieldData = { name: "a", in: "path", spans: true, isRequired: true };
+  const form: FormData = { method: "GET", address: "/v1/node/connect/{a}", fields: [field] };
+  const urlOf = (text: string) => requestOf(form, [text], "").url;
+  assert.is(urlOf("/ip4/10.0.0.1/tcp/1634"), "/v1/node/connect/ip4/10.0.0.1/tcp/1634");
+  assert.is(urlOf("ip4/10.0.0.1"), "/v1/node/connect/ip4/10.0.0.1");
+  for (const text of ["..", "a/../b", "./a", "/../a", "a/.."]) {
+    assert.is(mistakeIn(field, text), "a cannot have the segment . or ..", text);
+  }
+  assert.is(mistakeIn(field, "/a/..b/"), "");
 });
 
 requests.run();

@@ -128,6 +128,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
       { name: "event", in: "query" },
       { name: "filter", in: "query" },
       { name: "depth", in: "query", type: "integer" },
+      { name: "full", in: "query", type: "application/json" },
     ],
     isEndless: true,
   };
@@ -135,16 +136,16 @@ samples("kinds have their own clients, where a call can be written so", () => {
     writeSample(
       languagesFor(api)[name]!,
       subscription,
-      ["newPendingTransactions", "true", "7"],
+      ["newPendingTransactions", "true", "7", "true"],
       "http://127.0.0.1:8080",
     );
   assert.match(
     subscribe("Ethereum execution client", "viem"),
-    'const params = ["newPendingTransactions", true, 7];',
+    'const params = ["newPendingTransactions", true, 7, true];',
   );
   assert.match(
     subscribe("Substrate", "WebSocket"),
-    String.raw`\"params\":[\"newPendingTransactions\",true,7]`,
+    String.raw`\"params\":[\"newPendingTransactions\",true,7,true]`,
   );
   assert.equal(Object.keys(languagesFor("Another API")), ["curl", "JavaScript", "Python"]);
   const namesAt = (isAtRoot: boolean) => Object.keys(languagesFor("Bitcoin Core", isAtRoot));

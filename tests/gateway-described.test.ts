@@ -258,6 +258,23 @@ described(
   },
 );
 
+described("the page itself begins no subscription", async () => {
+  const responses = (type: string) => ({
+    200: { description: "", content: { [type]: { schema: { type: "string" } } } },
+  });
+  const get = (type: string) => ({ "x-access": "read", responses: responses(type) });
+  const document = {
+    openapi: "3.1.1",
+    info: { title: "A", version: "1" },
+    paths: { "/a": { get: get("text/event-stream") }, "/b": { get: get("text/plain") } },
+    servers: [{ url: "./v1/node" }],
+  };
+  const forward = resolveForward("reads");
+  const { document: annotated } = await annotateCalls(document, forward, "operator");
+  const { calls } = await renderParts(annotated, "operator");
+  assert.match(calls, '<output data-call="/v1/node/b"');
+});
+
 described(
   "an operation of the host at a path of the node opens no other, and hides none",
   async () => {

@@ -11,11 +11,11 @@ import {
   compact,
   type FormData,
   type FormRequest,
+  jsonOf,
   requestOf,
   writeCurl,
   writeShell,
 } from "./form-request.ts";
-import { readLines } from "./json-lines.ts";
 
 interface Call {
   readonly form: FormData;
@@ -96,8 +96,10 @@ function writeJavaScript(call: Call): string {
   );
 }
 
-function writePython(call: Call): string {
+function writePython(call: Call): string | undefined {
   const { method, url, body } = call.request;
+  // In Python, an escape stands for a code point, not for half of one.
+  if (/\\ud/i.test(quoted(body ?? ""))) return undefined;
   const headers = headersOf(call, 'os.environ["NODEFACE_TOKEN"]');
   const options = [
     quoted(url),
@@ -161,24 +163,15 @@ function writeWebSocket(call: Call): string | undefined {
 
 const socketOf = ({ base }: Call): string => `${base.replace(/^http/, "ws")}/v1/rpc`;
 
-/**
- * Writes parameters as JSON. One without a type may be an object, an array or a boolean.
- *
- * @param writeNumber for numbers of fields that take a text
- */
+/** @param writeNumber for numbers of fields that take a text */
 function writeValues(
   { form }: Call,
   texts: readonly string[],
   writeNumber: (text: string) => string = String,
 ): string[] {
   return texts.map((text, at) => {
-    const { type = "" } = form.fields[at]!;
-    const isValue = /^-?\d/.test(text)
-      ? /^(integer|number)/.test(type)
-      : /^(true|false)$/.test(text)
-      ? type === "" || /boolean/.test(type)
-      : /^[[{]/.test(text) && readLines(text);
-    if (isValue) return showUnseen(compact(text));
-    return quoted(/^\d+$/.test(text) ? writeNumber(text) : text);
+    const field = form.fields[at]!;
+    const isNumber = /^\d+$/.test(text) && !/^(integer|number)/.test(field.type ?? "");
+    return showUnseen(jsonOf(field, isNumber ? writeNumber(text) : text));
   });
 }

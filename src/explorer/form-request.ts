@@ -20,6 +20,8 @@ export interface FormData {
   readonly token?: string | undefined;
   readonly isWrite?: boolean | undefined;
   readonly isEndless?: boolean | undefined;
+  /** True if the same call can also be sent by `POST`, with the parameters as a JSON object. */
+  readonly isPostedToo?: boolean | undefined;
   readonly units?: Units | undefined;
 }
 
@@ -81,7 +83,9 @@ export function mistakeIn(field: FieldData, text: string): string {
   if (text.trim() === "") return "";
   if (field.isUnsupported) return `${name} cannot be sent from here`;
   // Browsers resolve dot segments, so they would request a different path.
-  if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
+  if (place === "path" && segmentsOf(field, text).some((part) => /^\.\.?$/.test(part))) {
+    return `${name} cannot have the segment . or ..`;
+  }
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
     return `${name} must consist of ISO 8859-1 characters`;
   }
@@ -117,15 +121,26 @@ export function cleanText(text: string, type: string = ""): string {
   return text.trim().replace(grouped, (digits) => digits.replaceAll(/\D/g, ""));
 }
 
-/** @param base this service's URL, without a trailing slash */
+/** Addresses such as `/ip4/10.0.0.1/tcp/1634` begin with a slash, which the path already has. */
+const segmentsOf = ({ spans }: Pick<FieldData, "spans">, text: string): string[] =>
+  spans ? text.replace(/^\//, "").split("/") : [text];
+
+/** The service refuses a longer target of a request. */
+const URL_LENGTH_MAX = 8000;
+
+/**
+ * A URL that would be too long is replaced by content.
+ *
+ * @param base this service's URL, without a trailing slash
+ */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
-  const { method, address, fields, isEndless } = form;
+  const { method, address, fields, isEndless, isPostedToo } = form;
   const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
     .filter(({ text }) => text !== "");
   const at = (wanted: FieldData["in"]) => given.filter(({ in: place }) => place === wanted);
   let path = address;
   for (const { name, text, spans, list } of at("path")) {
-    const parts = spans ? text.split("/") : list ? text.split(/\s*,\s*/) : [text];
+    const parts = list ? text.split(/\s*,\s*/) : segmentsOf({ spans }, text);
     const encoded = parts.map(percentEncode).join(spans ? "/" : list);
     path = path.replaceAll(`{${name}}`, () => encoded);
   }
@@ -139,12 +154,41 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const headers = at("header").map(({ name, text }) => [name, text] as const);
   if (isEndless) headers.push(["Accept", EVENTS]);
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
+  const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
+  if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX) {
+    const members = at("query").map((field) => `${quote(field.name)}:${jsonOf(field, field.text)}`);
+    const type = ["Content-Type", "application/json"] as const;
+    const body = `{${members.join(",")}}`;
+    return { method: "POST", url: origin + encodeParts(rest), headers: [...headers, type], body };
+  }
   return {
     method,
-    url: origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest),
+    url,
     headers: body ? [...headers, ["Content-Type", body.type ?? ""]] : headers,
     body: body?.text,
   };
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+
+/** Writes a value as JSON. A field without a type may have an object, a list or a boolean. */
+export function jsonOf({ type = "" }: FieldData, text: string): string {
+  const isValue = isJson(type) ||
+    (/^-?\d/.test(text)
+      ? /^(integer|number)/.test(type)
+      : /^(true|false)$/.test(text)
+      ? type === "" || /boolean/.test(type)
+      : /^[[{]/.test(text) && isValidJson(text));
+  return isValue ? compact(text) : quote(text);
+}
+
+function isValidJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const EVENTS = "text/event-stream";

@@ -113,7 +113,8 @@ function readField(
       : example || undefined,
     // The field of an optional header starts empty, since only people who know its effect should
     // send it.
-    isFilled: isRequired || (given !== undefined && place === "query") || undefined,
+    isFilled: isRequired ||
+      (given !== undefined && place === "query" && !format.isUnsupported) || undefined,
     values,
     sources: source && [source],
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,

@@ -151,7 +151,9 @@ class SectionReader {
       await pause();
       const { method, operation } = located;
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
-      const shown = { ...this.#readOperation(item, located, path, isWebhook), isPostedToo };
+      const read = this.#readOperation(item, located, path, isWebhook);
+      const form = read.form && isPostedToo ? { ...read.form, isPostedToo } : read.form;
+      const shown = { ...read, form, isPostedToo };
       const anchor = isWebhook ? "" : anchorOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       const names = tags.length > 0 ? tags : [isWebhook ? "Webhooks" : UNTAGGED];

@@ -235,9 +235,10 @@ const renderAddress = (address: string, isWebSocketToo: boolean) =>
   `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}` +
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
-/** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
+/** Tells whether the page may make a call unasked: it is public, light, ends, and needs no value. */
 const isSimpleRead = ({ call, form, access, isHeavy, path }: ShownOperation): boolean =>
-  form?.method === "GET" && form.fields.every(({ isRequired }) => !isRequired) &&
+  form?.method === "GET" && !form.isEndless &&
+  form.fields.every(({ isRequired }) => !isRequired) &&
   (path === "/v1/info" || (call === "open" && access === "read" && !isHeavy));
 
 /** Tells whether the response is one value, so that it fits beside the call. */
