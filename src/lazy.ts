@@ -13,22 +13,35 @@ export interface Lazy<T> extends Resource<T> {
   readonly current: T | undefined;
 }
 
-/** If `make` rejects, the next `get` calls `make` again. */
-export function lazy<T>(make: () => Promise<T>): Lazy<T> {
+/**
+ * If `make` rejects, the next `get` calls `make` again.
+ *
+ * @param patience the milliseconds after which `make` counts as stopped. On workerd, work stops
+ * silently when the request that started it ends
+ */
+export function lazy<T>(make: () => Promise<T>, patience: number = Infinity): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
+  let since = 0;
+  const start = () => {
+    since = performance.now();
+    const begun = making = make().then(
+      (made) => value = made,
+      (error) => {
+        if (making === begun) making = undefined;
+        throw error;
+      },
+    );
+    return begun;
+  };
   return {
     get current() {
       return value;
     },
-    get: () =>
-      making ??= make().then(
-        (made) => value = made,
-        (error) => {
-          making = undefined;
-          throw error;
-        },
-      ),
+    get() {
+      const hasStopped = value === undefined && performance.now() - since > patience;
+      return making && !hasStopped ? making : start();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Checks } from "../src/description/checks.ts";
+import { lazy } from "../src/lazy.ts";
 
 const checked = suite("the checks of a description");
 
@@ -65,6 +66,34 @@ checked("a slow check delays requests only briefly, and is the only check", asyn
   await checks.onRequest();
   assert.is(work.looks, 2);
 });
+
+checked("a check that its runtime has stopped is begun anew", async () => {
+  const { work, checks, wait } = create();
+  work.isSlow = true;
+  await checks.onRequest();
+  wait(60_001);
+  work.isSlow = false;
+  await checks.onRequest();
+  assert.is(work.looks, 2);
+  wait(2000);
+  await checks.onRequest();
+  assert.is(work.looks, 3);
+});
+
+checked(
+  "what is made once is begun anew if it has stopped, and never once it is made",
+  async () => {
+    let begun = 0;
+    const never = new Promise<number>(() => {});
+    const made = lazy(() => ++begun === 1 ? never : Promise.resolve(begun), 0);
+    void made.get();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    assert.is(await made.get(), 2);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    assert.is(await made.get(), 2);
+    assert.is(begun, 2);
+  },
+);
 
 checked("calls during a check share one further check", async () => {
   const { work, checks, finish } = create();

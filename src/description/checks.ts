@@ -8,6 +8,9 @@ import { waitAtMost } from "../with-timeout.ts";
 /** The longest time that a request waits for a check, in milliseconds. */
 const PATIENCE_MS = 250;
 
+/** After this time, a check counts as stopped: workerd stops it with the request that began it. */
+const CHECK_MAX_MS = 60_000;
+
 interface CheckOptions {
   /** The shortest time between a check and the next one that a request starts, in milliseconds. */
   readonly interval: number;
@@ -33,6 +36,7 @@ export class Checks {
   /** Starts a check if one is due, and waits briefly for the check that is running. */
   onRequest(): Promise<void> | undefined {
     const { interval, now } = this.#options;
+    if (this.#running && now() - this.#running.since > CHECK_MAX_MS) this.#running = undefined;
     if (!this.#running && !this.#hasEnded && now() - this.#checkedAt >= interval) this.start();
     if (!this.#running) return undefined;
     const { since, done } = this.#running;
@@ -61,10 +65,10 @@ export class Checks {
   #run(): Promise<void> {
     const { now } = this.#options;
     const done = this.#check().finally(() => {
-      this.#running = undefined;
+      if (this.#running === running) this.#running = undefined;
       this.#checkedAt = now();
     });
-    this.#running = { since: now(), done };
+    const running = this.#running = { since: now(), done };
     return done;
   }
 }

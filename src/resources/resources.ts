@@ -25,6 +25,9 @@ import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { milliseconds } from "../units.ts";
 
+/** The time in milliseconds after which the opening of the description counts as stopped. */
+const OPENING_MAX = 60_000;
+
 export class Resources {
   readonly ready: Resource<Representation> = lazy(() =>
     represent('{"status":"ok"}\n', { type: "application/json", cache: "no-store", tag: "ok" })
@@ -48,7 +51,7 @@ export class Resources {
   #hasEnded = false;
   /** The page that was served last. */
   #page: { readonly of: ServedDescription; readonly page: Page } | undefined;
-  readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
+  readonly #opened: Lazy<Description> = lazy(() => this.#openDescription(), OPENING_MAX);
   readonly #icons: Resource<Icons> = lazy(async () =>
     new Icons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
   );
