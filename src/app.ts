@@ -12,6 +12,7 @@ import { hasOperationAt, operationRoutes } from "./host-operations/call-operatio
 import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers.ts";
 import type { Representation } from "./http/representation.ts";
 import {
+  goneOf,
   HostGuard,
   isWebSocket,
   parseTarget,
@@ -177,6 +178,9 @@ export class App implements Nodeface {
     } catch (error) {
       if (error === UNREADABLE_CONTENT) {
         return finish(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
+      }
+      if (goneOf(request).aborted) {
+        return finish(new Response(null, { status: STATUS_GONE }), routed.common, request);
       }
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;
@@ -363,6 +367,8 @@ export class App implements Nodeface {
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
+/** For the metrics: the client has disconnected. */
+const STATUS_GONE = 499;
 
 const serving = (resource: Resource<Representation>): Handler => (routed) =>
   respondWith(resource.get(), routed);

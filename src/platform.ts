@@ -186,7 +186,8 @@ export async function runProgram(
       else reject(new PlatformError(`it exited with ${code ?? signal}`));
     });
   });
-  const printed = gatherBytes(child.stdout, limit).then((bytes) => {
+  // Without a free file descriptor, Node gives no pipe, and reports the error to `ended`.
+  const printed = child.stdout && gatherBytes(child.stdout, limit).then((bytes) => {
     if (bytes) return bytes;
     throw new PlatformError(`it prints more than ${formatSize(limit)}`);
   });
@@ -201,7 +202,7 @@ export async function runProgram(
     throw platformErrorFor(error, PROGRAM_FAILURES);
   } finally {
     // A child process may outlive the program and keep the output pipe open.
-    child.stdout.destroy();
+    child.stdout?.destroy();
   }
 }
 

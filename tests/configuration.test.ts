@@ -289,7 +289,7 @@ config("a secret in the wrong place is not printed", () => {
 });
 
 config("hosts and cors are lists, or * for any host or origin", async () => {
-  const file = "{ hosts: [node.example, Other_1], cors: ['https://a.example', 'http://b:8080'] }";
+  const file = "{ hosts: [node.example., Other_1], cors: ['https://a.example', 'http://b:8080'] }";
   const { hosts, cors } = await read(["--config", "x"], {}, file);
   assert.equal(hosts, ["node.example", "other_1"]);
   assert.equal(cors, ["https://a.example", "http://b:8080"]);

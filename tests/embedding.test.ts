@@ -148,6 +148,26 @@ embedding(
   },
 );
 
+embedding("an operation that fails because its client has left is no error", async () => {
+  const told: string[] = [];
+  const leave = new AbortController();
+  const app = createNodeface({
+    operations: [{
+      method: "GET",
+      path: "/v1/slow",
+      operation: { responses: { 200: { description: "It is done" } } },
+      handle({ signal }) {
+        leave.abort();
+        throw signal.reason;
+      },
+    }],
+    log: (_, { code }) => told.push(code),
+  });
+  const request = new Request("http://localhost/v1/slow", { signal: leave.signal });
+  assert.is((await app.fetch(request)).status, 499);
+  assert.not(told.includes("error"));
+});
+
 embedding("a Request is not modified, even if it has a property such as params", async () => {
   for (const path of ["/a/node/v1/info", "/a/node/v1/peers/b2", "/a/node/nope"]) {
     const request = new Request(`http://localhost${path}?a=b`);

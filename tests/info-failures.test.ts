@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { LightSignal } from "../src/abort-signal.ts";
+import { createNodeface } from "../src/index.ts";
 import { contextFor, failure, get, play, type Played, playTcp, within } from "./_sources.ts";
 
 const failures = suite("why a node does not respond");
@@ -50,6 +51,22 @@ failures("a query leaves nothing at a signal that lasts, as that of the node doe
     },
   );
 });
+
+failures(
+  "a node that sends only errors and broken responses has a fault, but is there",
+  () =>
+    beside(
+      play((request, response) => {
+        if (request.url === "/eth/v1/node/version") response.writeHead(500).end();
+        else response.destroy();
+      }),
+      async (url) => {
+        await using app = createNodeface({ node: { url, kind: "beacon" }, log() {} });
+        const info = await (await app.fetch(new Request("http://localhost/v1/info"))).json();
+        assert.equal([info.status, info.status_code], ["degraded", "bad_answer"]);
+      },
+    ),
+);
 
 failures("a host name that is not found", async () => {
   const { code, message } = await failure(get("http://node.invalid/"));

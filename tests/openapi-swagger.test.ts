@@ -25,7 +25,9 @@ swagger("host, basePath and schemes become servers, one per scheme", async () =>
   });
   const servers = ["https://a.example:81/v1", "http://a.example:81/v1"].map((url) => ({ url }));
   assert.equal([document.openapi, document.servers], ["3.0.4", servers]);
-  assert.equal((await upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
+  for (const basePath of ["/v1", "v1"]) {
+    assert.equal((await upgrade({}, { basePath })).document.servers, [{ url: "/v1" }]);
+  }
   const { operation } = await upgrade({ schemes: ["wss"] }, { host: "a.example" });
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });

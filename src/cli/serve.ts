@@ -73,6 +73,9 @@ export const WITHOUT_NODE: string =
   "no node is configured; name one, as in nodeface http://127.0.0.1:8545, or " +
   "set node.url";
 
+/** A description that stays wrong may be wrong in another way each time. */
+const LOGGED_MAX = 1000;
+
 /** The service of the current configuration. A reload replaces it as a whole. */
 class Service {
   readonly #first: Config;
@@ -139,6 +142,7 @@ class Service {
       log: (message, { code, level }) => {
         if (code === "description") {
           if (this.#isReloading && this.#logged.has(message)) return;
+          if (this.#logged.size >= LOGGED_MAX) this.#logged.clear();
           this.#logged.add(message);
         }
         this.#log(message, level);

@@ -68,7 +68,8 @@ export async function renderParts(
   const outline = isFromNetwork || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsOfOutline(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
-  const isLarge = operationsOfOutline(outline).length > MANY;
+  const notes = new Map(notesOf(operationsOfOutline(outline)));
+  const isLarge = notes.size > MANY;
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
@@ -79,7 +80,7 @@ export async function renderParts(
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isFromNetwork ? " data-foreign" : "") +
       (isLarge ? " data-large" : ""),
-    notes: new Map(notesOf(operationsOfOutline(outline))),
+    notes,
     isLarge,
   };
 }

@@ -31,6 +31,7 @@ import {
   OUTDATED,
   REMEDIES,
   STATUS_OF,
+  type StatusCode,
   statusOfError,
 } from "./status.ts";
 
@@ -111,10 +112,14 @@ function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
   const errors = failuresIn(evidence).map(({ error }) => error);
   const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
   const isOther = errors.every(({ isAbsent, isOtherKind }) => isAbsent || (isNew && isOtherKind));
-  return statusOfError(
-    plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : mainFailure(errors),
-  );
+  if (plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
+  const error = mainFailure(errors);
+  return { ...statusOfError(error), code: codeOfReachable(error) };
 }
+
+/** If other sources have responded, the node is reachable. */
+const codeOfReachable = (error: SourceError): StatusCode =>
+  error.isResponse ? error.code : "bad_answer";
 
 /** A value may be missing because its source has failed. */
 function ifOnWrongNetwork(evidence: Evidence): NodeStatus | undefined {
@@ -137,8 +142,7 @@ function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
     .map(({ name }) => name);
   return {
     ...statusOfError(error),
-    // Other sources have responded, so the node is reachable.
-    code: error.isResponse ? error.code : "bad_answer",
+    code: codeOfReachable(error),
     reason: `${error.message} (${names.join(", ")})`,
   };
 }

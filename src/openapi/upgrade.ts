@@ -263,7 +263,7 @@ const convertAll = async (
   filled(await mapMembersInSlices(objectOf(members), (value) => convert(objectOf(value))));
 
 function serversOf({ host, basePath, schemes }: Json): Json[] {
-  const path = typeof basePath === "string" ? basePath : "";
+  const path = typeof basePath === "string" ? basePath.replace(/^(?=[^/])/, "/") : "";
   if (typeof host !== "string") return path ? [{ url: path }] : [];
   const listed = listOf(schemes).slice(0, LIMITS.servers);
   return (listed.length > 0 ? listed : ["http"]).map((scheme) => ({

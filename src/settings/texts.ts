@@ -190,7 +190,7 @@ export const HOST_NAME: Schema<string> = text(
   /^[^\s\/?#@:*\\[\]]+$/,
   {
     isValid: (name) => URL.canParse(`http://${name}`),
-    read: (name) => new URL(`http://${name}`).hostname,
+    read: (name) => new URL(`http://${name}`).hostname.replace(/\.$/, ""),
   },
 );
 
