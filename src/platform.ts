@@ -194,13 +194,19 @@ export async function runProgram(
   const work = withTimeout(Promise.all([printed, ended]), timeout, () => {
     throw new PlatformError(takesLonger(timeout));
   });
+  const kill = () => {
+    if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
+  };
+  // A signal from the terminal does not reach the group.
+  globalThis.process.on("exit", kill);
   try {
     const [bytes] = await (signal ? withSignal(work, signal) : work);
     return new TextDecoder().decode(bytes);
   } catch (error) {
-    if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
+    kill();
     throw platformErrorFor(error, PROGRAM_FAILURES);
   } finally {
+    globalThis.process.off("exit", kill);
     // A child process may outlive the program and keep the output pipe open.
     child.stdout?.destroy();
   }

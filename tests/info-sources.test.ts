@@ -506,7 +506,7 @@ sources("an optional file or program may be missing, but must work if it is ther
 
 if (process.platform !== "win32") {
   sources(
-    "after a timeout, too much output or an abort, the children of a program are killed too",
+    "after a timeout, too much output, an abort or the end, a program's children are killed too",
     async () => {
       /** The command starts a child process, which writes its ID to `file` and keeps running. */
       const starting = (file: string, then: string) => [
@@ -552,6 +552,21 @@ if (process.platform !== "win32") {
         )).hint!,
         "no longer",
       );
+      if ("Deno" in globalThis || "Bun" in globalThis) return;
+      const file = join(folder, "left");
+      const [platform, command] = [
+        new URL("../src/platform.ts", import.meta.url),
+        starting(file, "wait"),
+      ]
+        .map((value) => JSON.stringify(value));
+      const script = `
+        import { existsSync } from "node:fs";
+        import { runProgram } from ${platform};
+        runProgram(${command}, { limit: 100, timeout: 60_000 });
+        setInterval(() => existsSync(${JSON.stringify(file)}) && process.exit(0), 5);`;
+      spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script]);
+      const { value: pid } = await readFileSource(file, within());
+      await until(() => !isRunning(pid));
     },
   );
 }
