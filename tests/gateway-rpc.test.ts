@@ -110,6 +110,15 @@ for (
   });
 }
 
+rpc("a method that takes both gets a list, but an object if a parameter is left out", async () => {
+  const headers = { "content-type": "application/json" };
+  for (const body of ['{"a":1}', '{"b":{},"a":1}', '{"b":{}}', "[1]"]) {
+    await gateway.ask("/v1/rpc/named", { method: "POST", headers, body });
+  }
+  const named = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"named","params":${params}}`;
+  assert.equal(sent(), ["[1]", "[1,{}]", '{"b":{}}', "[1]"].map(named));
+});
+
 rpc("the parameters of a GET call are taken from its query", async () => {
   await gateway.ask("/v1/rpc/block?verbosity=2&hash=a%22b%5C%26+c");
   await gateway.ask("/v1/rpc/block?hash=12&verbosity=");

@@ -58,6 +58,7 @@ openrpc("a read-only method becomes a GET with a query, and a POST with an objec
     tags: [{ name: "T" }],
     description: "D",
     deprecated: true,
+    paramStructure: "by-name",
   }));
   const said = { summary: "M", description: "D", deprecated: true, tags: ["T"] };
   const responses = {
@@ -184,7 +185,8 @@ openrpc("a list or an object in a query is JSON, as the service takes it", async
   for (const [schema, isJson] of given) {
     const examples = [{ name: "one", params: [{ name: "p", value: ["x"] }] }];
     const params = [param(schema, { required: true })];
-    const { get } = (await made(method({ params, examples, ...subscription }))).paths["/v1/rpc/m"];
+    const more = { paramStructure: "by-name", ...subscription };
+    const { get } = (await made(method({ params, examples, ...more }))).paths["/v1/rpc/m"];
     const media = { schema: schema ?? {}, example: ["x"] };
     const described = isJson ? { content: { "application/json": media } } : media;
     const expected = { name: "p", in: "query", required: true, ...described };
@@ -202,7 +204,7 @@ openrpc("only a method with x-access: read has a GET operation", async () => {
 });
 
 openrpc(
-  "members such as x-cost are kept, and positional parameters get an x-position",
+  "members such as x-cost are kept, and parameters of a list get an x-position",
   async () => {
     const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
     const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
@@ -211,16 +213,18 @@ openrpc(
         method({ ...marks, params, ...structure && { paramStructure: structure } }),
       )).paths["/v1/rpc/m"];
       for (const [name, mark] of Object.entries(marks)) assert.is(post[name], mark, name);
+      const isEither = structure === "either" || structure === undefined;
+      assert.is(post["x-by-name"], isEither || undefined);
       return post.requestBody.content["application/json"].schema.properties;
     };
-    assert.equal(await places("by-position"), {
-      p: { type: "string", "x-position": 0 },
-      q: { "x-since": "2", "x-position": 1 },
-    });
-    const unplaced = { p: { type: "string" }, q: { "x-since": "2" } };
-    for (const structure of ["by-name", "either", undefined]) {
-      assert.equal(await places(structure), unplaced);
+    for (const structure of ["by-position", "either", undefined]) {
+      assert.equal(await places(structure), {
+        p: { type: "string", "x-position": 0 },
+        q: { "x-since": "2", "x-position": 1 },
+      });
     }
+    const unplaced = { p: { type: "string" }, q: { "x-since": "2" } };
+    assert.equal(await places("by-name"), unplaced);
     const { get } = (await made(
       method({ params: [param({ type: "string" })], paramStructure: "by-position" }),
     )).paths["/v1/rpc/m"];
@@ -421,7 +425,7 @@ openrpc("even a malformed document is accepted, and is not modified", async () =
   const { paths, tags } = await openApiOfMethods(shared);
   const { post } = paths["/v1/rpc/m"] as { post: Json };
   assert.equal(tags, [{ name: "Tag" }]);
-  assert.match(JSON.stringify(post.requestBody), '"c":{"type":"integer"}');
+  assert.match(JSON.stringify(post.requestBody), '"c":{"type":"integer","x-position":0}');
   assert.match(JSON.stringify(post.responses), '"schema":{"type":"integer"}');
 });
 

@@ -29,7 +29,7 @@ export async function readParams(
   given: string | undefined,
   isNamed: boolean = false,
 ): Promise<SentParams> {
-  const { parameters, isByPosition, isHeavy, isChecked } = operation;
+  const { parameters, isByPosition, isByNameToo, isHeavy, isChecked } = operation;
   if (isChecked && !parameters) {
     throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
   }
@@ -41,7 +41,9 @@ export async function readParams(
   const isHeavyCall = isHeavy || (hasLimit && fault !== undefined) ||
     parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
   if (!isChecked && (isList || !isNamed)) return { params: given, isHeavy: isHeavyCall };
-  return { params: writeParams(parameters, texts, isList || isByPosition), isHeavy: isHeavyCall };
+  // Many nodes that are described to take both take only a list. It cannot omit a parameter.
+  const asList = isList || (isByPosition && !(isByNameToo && hasGap(texts)));
+  return { params: writeParams(parameters, texts, asList), isHeavy: isHeavyCall };
 }
 
 interface PlacedParams {
@@ -95,6 +97,10 @@ function makesHeavy({ heavyFrom }: NodeParameter, text: string = "null"): boolea
   if (heavyFrom === undefined || /^(?:null|false)$/.test(text)) return false;
   return !((text === "true" ? 1 : Number(text)) < heavyFrom);
 }
+
+/** Tells whether a parameter is missing before one that is given. */
+const hasGap = (texts: readonly (string | undefined)[]): boolean =>
+  texts.slice(0, texts.findLastIndex((text) => text !== undefined)).includes(undefined);
 
 /** Empty parameters are omitted, since a method that expects an array may refuse an object. */
 function writeParams(

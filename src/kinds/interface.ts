@@ -171,6 +171,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
  */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
+/**
+ * The key that marks the `POST` of a method whose node takes an object of parameters as well as a
+ * list (`either`, the default of OpenRPC's `paramStructure`).
+ */
+export const BY_NAME_TOO = "x-by-name";
+
 /** The key that marks a path item whose `GET` and `POST` call the same JSON-RPC method. */
 export const ONE_METHOD = "x-one-method";
 

@@ -5,7 +5,7 @@
  */
 import { parsePercent } from "../decode.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
+import { BY_NAME_TOO, multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import {
   accessOf,
@@ -157,6 +157,7 @@ class OperationReader {
       path: "",
       parameters: isKnown ? parameters : undefined,
       isByPosition,
+      isByNameToo: post[BY_NAME_TOO] === true,
       isGettable,
       headers: NO_HEADERS,
     };

@@ -75,6 +75,8 @@ export interface NodeOperation {
   readonly parameters: readonly NodeParameter[] | undefined;
   /** True if a JSON-RPC call sends its parameters as a list. */
   readonly isByPosition?: boolean;
+  /** True if a JSON-RPC call may also send its parameters as an object. */
+  readonly isByNameToo?: boolean;
   /** True if a JSON-RPC method can also be called with GET. */
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;

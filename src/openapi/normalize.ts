@@ -156,7 +156,7 @@ class Copier {
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;
-    if (shape === "method" && key === "params" && object.paramStructure === "by-position") {
+    if (shape === "method" && key === "params" && object.paramStructure !== "by-name") {
       // Without one of them, the others would have wrong positions.
       const diagnostics = this.#resolved.diagnosticsOf(member as Json, inner) ?? new Map();
       if ([...diagnostics.values()].some(({ isOmitted }) => isOmitted)) return undefined;

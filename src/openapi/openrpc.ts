@@ -19,7 +19,7 @@ import {
   valueAt,
 } from "../json/values.ts";
 import { LIMITS } from "./diagnostics.ts";
-import { ONE_METHOD } from "../kinds/interface.ts";
+import { BY_NAME_TOO, ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { followReference } from "./operations.ts";
 import { mapSchemas } from "./structure.ts";
@@ -114,7 +114,10 @@ export async function openApiOfMethods(
     setMember(paths, pathOfMethod(name), {
       ...isGettable &&
         { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(document, parts)) },
-      post: operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
+      post: {
+        ...operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
+        ...isEither(method) && parts.params.length > 0 && { [BY_NAME_TOO]: true },
+      },
     });
   }
   return {
@@ -131,7 +134,7 @@ export async function openApiOfMethods(
 function partsOf(document: Json, method: Json): Parts {
   const follow = (value: unknown) => followReference(document, value);
   const params = listOf(method.params).map(follow);
-  const isByPosition = method.paramStructure === "by-position";
+  const isByPosition = method.paramStructure !== "by-name";
   const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(params));
   const withPosition = (param: Json, at: number) => ({ ...param, "x-position": at });
   return {
@@ -159,6 +162,8 @@ function addTag(tags: Map<string, Json>, { name, description, summary }: Json): 
   const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
   tags.set(tag, present({ name: tag, description: known }));
 }
+
+const isEither = ({ paramStructure = "either" }: Json): boolean => paramStructure === "either";
 
 /** A name is the place of a parameter, so two parameters cannot share it. */
 const hasRepeatedName = (params: readonly Json[]): boolean =>
