@@ -30,8 +30,11 @@ export async function gatherBytes(
   return joinBytes(collector.empty());
 }
 
+export const totalLength = (parts: readonly Uint8Array[]): number =>
+  parts.reduce((size, { byteLength }) => size + byteLength, 0);
+
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
+  const length = totalLength(parts);
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {

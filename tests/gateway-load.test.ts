@@ -867,6 +867,35 @@ load("a call leaves nothing at its connection, which may last for thousands of c
   assert.not(connection.isHeard);
 });
 
+load("a long text of our own counts until it is sent, or until others need the memory", () => {
+  const { capacity } = leasing();
+  const { budget } = capacity;
+  const respond = (length: number) => {
+    const lease = new Lease(capacity, { gone: new AbortController().signal });
+    const held = lease.handOver([new Uint8Array(length)]) as HeldBytes;
+    lease.dispose();
+    return held;
+  };
+  const first = respond(MIB);
+  assert.is(budget.taken, MIB);
+  first.release();
+  assert.is(budget.taken, 0);
+  for (let i = 0; i < 40; i++) respond(MIB);
+  assert.is(budget.taken, 32 * MIB, "the oldest are dropped");
+  assert.throws(() => respond(33 * MIB), /Too much data is in transit/);
+});
+
+load("the id that a response repeats counts, too", async () => {
+  const { capacity } = leasing();
+  const lease = new Lease(capacity, { gone: new AbortController().signal });
+  await lease.begin(false);
+  const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
+  lease.dispose();
+  assert.is(capacity.budget.taken, MIB);
+  held.release();
+  assert.is(capacity.budget.taken, 0);
+});
+
 load("the memory for reading a response counts while the response is read", async () => {
   const { capacity, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readParts } from "../src/json/parts.ts";
 import { decodePercent } from "../src/decode.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { DEPTH_MAX, JsonScanner, JsonSyntaxError } from "../src/json/scan.ts";
@@ -422,6 +423,17 @@ json("changing no member returns the object itself, so that large values are not
   assert.ok(mapMembers(object, (member) => member) === object);
   assert.equal(mapMembers(object, (_, key) => key === "a" ? undefined : 3), { b: 3 });
   assert.equal(object, { a: 1, b: [2] });
+});
+
+json("of the lists in a batch, no item is kept", async () => {
+  const wanted = { levels: 2, member: () => true } as const;
+  const { items } = await readParts('[[0,[1]],{"a":[2]}]', wanted, 64);
+  const [list, object] = items!;
+  assert.equal([list!.items, list!.count, object!.members!.get("a")!.items], [
+    undefined,
+    2,
+    undefined,
+  ]);
 });
 
 json.run();

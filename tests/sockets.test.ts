@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LightSignal } from "../src/abort-signal.ts";
 import type { Call } from "../src/gateway/call.ts";
+import { Budget, ReservedBytes } from "../src/gateway/budget.ts";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
 import type { ReadyCall } from "../src/gateway/running-calls.ts";
@@ -99,7 +100,8 @@ function playGateway() {
     /** Resolves when calls may go on. */
     described: Promise.resolve(),
     client: undefined as unknown,
-    reserveFor: () => ({ set: () => true, dispose() {} }),
+    budget: new Budget(),
+    reserveFor: () => new ReservedBytes(gateway.budget, "response"),
     isAnonymous: ({ isAnonymous }: { isAnonymous: boolean }) => isAnonymous,
     refusalOfNode: () => Promise.resolve(gateway.refusal),
     identify: () => Promise.resolve({ client: gateway.client, checkOrigin() {} }),
@@ -546,7 +548,7 @@ sockets(
   "where other calls take the room, only a client that does not read is cut off",
   async () => {
     const played = Object.assign(playGateway(), {
-      reserveFor: () => ({ set: () => false, dispose() {} }),
+      reserveFor: () => ({ set: () => false, offer() {}, dispose() {} }),
     });
     const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
     const headers = {
@@ -648,6 +650,30 @@ sockets("a client shows that it is alive by what it reads", () => {
   unsent -= 1000;
   assert.is(outbox.hasProgress(), true);
   assert.is(outbox.hasProgress(), false);
+});
+
+sockets("a client that does not read the last response is ended", async () => {
+  let unsent = 0, isStuck = false;
+  const peer = Object.assign(new PlayedPeer(), { send: ({ length }: string) => unsent += length });
+  Object.defineProperty(peer, "unsentBytes", { get: () => unsent });
+  const onStuck = () => void (isStuck = true);
+  const outbox = new Outbox(peer, { onSend() {}, onGrowth() {}, onStuck });
+  outbox.respond("x".repeat(100_000));
+  passTime(26_000);
+  await until(() => isStuck);
+});
+
+sockets("what a client has not read for long is dropped if others need the memory", () => {
+  const { peer, session, played: gateway } = openSession();
+  peer.unsentBytes = 100_000;
+  session.check(performance.now());
+  session.check(performance.now() + 20_000);
+  assert.is(gateway.budget.overdue.size, 0);
+  session.check(performance.now() + 26_000);
+  assert.is(gateway.budget.overdue.size, 1);
+  for (const drop of gateway.budget.overdue) drop();
+  assert.ok(peer.isTerminated);
+  assert.is(gateway.budget.overdue.size, 0);
 });
 
 sockets("a client that reads is not too slow because more waits for it than before", async () => {

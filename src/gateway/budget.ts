@@ -23,7 +23,7 @@ const FRACTION_OF_SMALL = 0.75;
 
 export class Budget {
   taken = 0;
-  /** Drop the bytes of calls whose time is over, but whose clients still read. The oldest first. */
+  /** Drop the bytes whose time is over, but whose clients still read. The oldest first. */
   readonly overdue: Set<() => void> = new Set();
 }
 
@@ -63,6 +63,17 @@ export class ReservedBytes {
   keep(bytes: number): void {
     this.#kept += bytes;
     this.set(0);
+  }
+
+  /** Sets the number of bytes to at least `bytes`, those that are kept included. */
+  cover(bytes: number): void {
+    this.set(Math.max(0, bytes - this.#kept));
+  }
+
+  /** @param isOffered whether others may take the memory, by calling `drop` */
+  offer(drop: () => void, isOffered: boolean): void {
+    if (isOffered) this.#budget.overdue.add(drop);
+    else this.#budget.overdue.delete(drop);
   }
 
   dispose(): void {

@@ -93,13 +93,18 @@ export async function refuseMessage(
 const joinTexts = ({ texts }: WrittenReplies): string | undefined =>
   texts.length === 0 ? undefined : texts.join("");
 
-/**
- * Refuses each call, if the content can be read.
- */
+/** In characters. Nothing counts the bytes of refusals, which have the ids of the calls. */
+const REFUSALS_MAX = 131_072;
+
+const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, { length }) => sum + length, 0);
+
+/** Refuses each call, if the content can be read and the response is not too long. */
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  if (body) return responseTo(writeReplies(body, refusalsOf(refusal, body)));
+  const replies = body && writeReplies(body, refusalsOf(refusal, body));
+  if (replies && lengthOf(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
   const texts = writeRefusal(refusal);
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }

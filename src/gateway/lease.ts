@@ -7,20 +7,21 @@
  * | its calls run at the node      | also a slot, a time limit, and | `RunningCalls.end`  |
  * |                                | the bytes of the responses     |                     |
  * | a long response is being sent  | the time limit, and the bytes  | `HeldBytes.release` |
- * |                                | of the responses               |                     |
+ * |                                | of the response                |                     |
  *
  * While a response is passed on as the node sends it, its call still runs.
  *
  * @module
  */
 import type { Signal } from "../abort-signal.ts";
-import { type Bytes, joinBytes } from "../bytes.ts";
+import { type Bytes, joinBytes, totalLength } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { ReservedBytes, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
 import type { Quota } from "./quota.ts";
-import { RunningCalls } from "./running-calls.ts";
+import { FULL } from "./refusal.ts";
+import { holdUntilSent, RunningCalls } from "./running-calls.ts";
 import { ANONYMOUS, type CallingClient } from "./slots.ts";
 
 /** Nodes let a call wait for a minute. */
@@ -50,6 +51,8 @@ export class Lease implements LeaseHolder {
   readonly #capacity: Capacity;
   /** The calls that `dispose` ends. */
   #running: RunningCalls | undefined;
+  /** True once the bytes belong to the response, which frees them. */
+  #isHandedOver = false;
   constructor(capacity: Capacity, { gone, client = ANONYMOUS, quota, token }: LeaseHolder) {
     this.gone = gone;
     this.client = client;
@@ -93,10 +96,15 @@ export class Lease implements LeaseHolder {
    * against the budget until they are sent.
    */
   handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
-    const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
+    const length = totalLength(parts);
     if (length <= SMALL) return parts.length === 1 ? parts[0]! : joinBytes(parts);
-    // If no call runs, as for a text of our own, nothing is held.
-    return this.#running?.deliver(parts) ?? { parts, release() {}, drop() {} };
+    if (this.#running) {
+      return this.#running.deliver(parts) ?? { parts, release() {}, drop() {} };
+    }
+    // A text of our own repeats the ids of the calls, which may be long.
+    if (!this.requestBytes.set(length)) throw FULL;
+    this.#isHandedOver = true;
+    return holdUntilSent(parts, this.requestBytes, this.#capacity.budget);
   }
 
   /** Leaves the calls to whoever sends the node's stream, and must end them. */
@@ -106,7 +114,7 @@ export class Lease implements LeaseHolder {
 
   dispose(): void {
     if (this.#running) return void this.#running.end();
-    this.requestBytes.dispose();
+    if (!this.#isHandedOver) this.requestBytes.dispose();
     this.#capacity.remove(this);
   }
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { withSignal } from "../abort-signal.ts";
-import { type Bytes, encodeText } from "../bytes.ts";
+import { type Bytes, encodeText, totalLength } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
@@ -195,8 +195,9 @@ export class RunningCalls {
     if (this.#hasEnded) return undefined;
     this.#hasEnded = true;
     this.#owner.requestBytes.dispose();
+    this.#responseBytes.cover(totalLength(parts));
     this.#leave();
-    return holdUntilSent(parts, this.#responseBytes, this.#deadline, this.#capacity.budget);
+    return holdUntilSent(parts, this.#responseBytes, this.#capacity.budget, this.#deadline);
   }
 
   /** Ends the calls, and frees all that they hold once the node has finished. */
@@ -225,22 +226,25 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
 /**
  * Holds the bytes of a complete response until they are sent, or dropped because nobody waits for
  * them. After the time limit of its calls, a client may read on unless others need the memory.
+ *
+ * @param deadline the time limit; without one, others may take the memory at once
  */
-function holdUntilSent(
+export function holdUntilSent(
   parts: readonly Bytes[],
   bytes: ReservedBytes,
-  deadline: Deadline,
   { overdue }: Budget,
+  deadline?: Deadline,
 ): HeldBytes {
-  const { clientSignal } = deadline;
-  const drop = () => held.drop(clientSignal.reason);
+  const signal = deadline?.clientSignal;
+  const drop = () => held.drop(signal?.reason ?? FULL_AFTERWARDS);
   const release = () => {
     overdue.delete(drop);
     bytes.dispose();
-    deadline.dispose();
+    deadline?.dispose();
   };
   const held: HeldBytes = { parts, release, drop: release };
-  clientSignal.addEventListener("abort", () => deadline.isOver ? overdue.add(drop) : drop());
+  if (!deadline) overdue.add(drop);
+  signal?.addEventListener("abort", () => deadline?.isOver ? overdue.add(drop) : drop());
   return held;
 }
 

@@ -105,7 +105,8 @@ function* findParts(
           start,
           end,
           members: hasParts && kind === "{" ? new Map() : undefined,
-          items: hasParts && kind === "[" ? [] : undefined,
+          // Of lists in a list, nobody needs the items, of which a hostile text may have millions.
+          items: hasParts && kind === "[" && depth === 0 ? [] : undefined,
           count: 0,
         };
         root ??= part;

@@ -176,7 +176,8 @@ export class Connection {
     this.#socket = socket;
     this.#kept = kept;
     socket.setNoDelay(true);
-    socket.setTimeout(idleTimeout, () => this.#current || this.lose());
+    socket.setTimeout(idleTimeout);
+    socket.on("timeout", () => this.#current || this.lose());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
     socket.on("connect", () => onAddress(socket.remoteAddress ?? ""));
     const lose = (error?: unknown) => {

@@ -50,6 +50,11 @@ export class Outbox {
     return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength;
   }
 
+  /** Tells whether the client has to read before more is sent. */
+  get isFull(): boolean {
+    return this.#peer.unsentBytes > FULL_MAX;
+  }
+
   /** Resolves when the responses so far have been sent. */
   get sending(): Promise<void> {
     return this.#sending;
@@ -65,7 +70,7 @@ export class Outbox {
 
   /** Returns how much of what waits may belong to responses. */
   measureResponses(): number {
-    if (this.#peer.unsentBytes <= FULL_MAX) this.#responseBytes = 0;
+    if (!this.isFull) this.#responseBytes = 0;
     return this.#readyLength + this.#responseBytes;
   }
 
@@ -76,8 +81,10 @@ export class Outbox {
       this.#readyLength -= text.length;
       this.#responseBytes = CHARACTER_BYTES_MAX * text.length;
       this.#send(text);
+      // No further message may follow, which would find out that the client reads nothing.
+      void this.drain();
     };
-    if (this.#readyLength === text.length && this.#peer.unsentBytes <= FULL_MAX) return send();
+    if (this.#readyLength === text.length && !this.isFull) return send();
     this.#events.onGrowth();
     this.#sending = this.#sending.then(() => this.drain()).then(send);
   }

@@ -63,6 +63,9 @@ const CLOSING_MS = 500;
 /** With more bytes that wait for the client, the connection ends at once. */
 const CLOSING_WAITING_MAX = 65_536;
 
+/** After this time, what a client has not read is dropped as soon as others need the memory. */
+const OVERDUE_MS = 25_000;
+
 const PING_MS = 25_000, SILENCE_MS = 55_000;
 
 export class Session implements PeerEvents, NodeSocketOwner {
@@ -74,6 +77,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
   readonly #outbox: Outbox;
   readonly #waitingBytes: ReservedBytes;
   readonly #gone = new LightSignal();
+  /** Ends the connection if others need the memory. */
+  readonly #drop = (): void => this.end("slow");
+  #fullSince: number | undefined;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -154,6 +160,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
       this.subscriptions.ping();
     }
     this.subscriptions.check(now);
+    this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
+    const isOverdue = this.#fullSince !== undefined && now - this.#fullSince > OVERDUE_MS;
+    this.#waitingBytes.offer(this.#drop, isOverdue);
     this.#limitWaiting();
   }
 
@@ -247,6 +256,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
+    this.#waitingBytes.offer(this.#drop, false);
     this.#waitingBytes.dispose();
     this.#handshake.drop();
     this.#owner.onEnd(this, reason);

@@ -38,7 +38,8 @@ export class Subscription {
   accept({ method, result }: Notification): boolean {
     const { notification, ends = [] } = this.#mark;
     if (notification !== method) return false;
-    if (isEnd(result, ends)) this.hasEnded = true;
+    // A notification without a result is an error, after which none follows.
+    if (result === undefined || isEnd(result, ends)) this.hasEnded = true;
     return true;
   }
 
