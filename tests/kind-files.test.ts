@@ -191,7 +191,6 @@ health:
     ["21:8", "health.lag must be a whole number from 0, not -1"],
     ["22:16", "health.warming_up[0] must be a whole number, not"],
     ["23:15", "health.networks.main needs the field chain_id or network"],
-    ["23:23", "health.networks.main.quiet needs the field head_at"],
     ["23:30", "health.networks.main.quiet must be a duration"],
     ["23:34", "health.networks.main.peers needs the field peers"],
     ["23:41", "health.networks.main.peers must be a whole number from 1, not 0"],

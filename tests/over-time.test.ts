@@ -175,6 +175,32 @@ overTime("a node without block times is stalled if its height does not change", 
   assert.is(await statusAfter(1000), "ok");
 });
 
+for (const name of ["solana", "algorand"]) {
+  overTime(`${name} without a new block for ten minutes is stalled, whatever it says`, async () => {
+    const recording = RECORDINGS.get(name)!;
+    const answers = { ...recording.answers, ...name === "solana" && { getBlockHeight: 7 } };
+    const fetch = play({ ...recording, answers });
+    const { held, info, pass } = setScene({ fetch, node: { kind: name } });
+    held.date = Date.parse(recording.now ?? "2026-01-02T00:00:00Z");
+    assert.is((await info()).status, "ok");
+    pass(599_000);
+    assert.is((await info()).status, "ok");
+    pass(2000);
+    assert.equal((await info()).status_reason, "no new block for 10 min 1 s");
+  });
+}
+
+overTime("a label of the operator decides no rule, unless the node says nothing", async () => {
+  const networks = { main: { name: "Main", peers: 3, quiet: "1h" } } as const;
+  const kinds = { mine: { ...KIND, health: { ...KIND.health, networks } } };
+  const state = { height: 1, peers: 0, network: "main" };
+  const { info } = play1(state, { kinds, info: { static: { network: "Mainnet", peers: 9 } } });
+  const { status_code, network, network_name } = await info();
+  assert.equal([status_code, network, network_name], ["no_peers", "Mainnet", "Main"]);
+  const silent = play1({ height: 1, peers: 0 }, { kinds, info: { static: { network: "main" } } });
+  assert.is((await silent.info()).status_code, "no_peers");
+});
+
 overTime("a node whose clock is years ahead is stalled if its height does not change", async () => {
   const head = "2036-01-02T00:00:00Z";
   const { info, pass, state } = play1({ height: 1, peers: 5, head });

@@ -139,7 +139,8 @@ export class KindState {
       ...cached,
       plan,
       cache,
-      values: { ...read, ...plan.static },
+      // What the operator writes is a label, by which no rule goes if the node says otherwise.
+      values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },
       differences: differencesFrom(expect, { ...read, ...plan.staticOfKind }),
       date: now.date,
       stillness: this.#motion.at(now, cache.isUnreachable),
@@ -168,7 +169,8 @@ export class KindState {
     const isHidden = hide.includes("network") || hide.includes("chain_id");
     const network_name = isHidden ? undefined : networkNameOf(evidence);
     const pace = status === "syncing" || status === "stale" ? this.#pace.last : {};
-    return { ...evidence.values, ...network_name && { network_name }, ...pace };
+    const { values, plan } = evidence;
+    return { ...values, ...plan.static, ...network_name && { network_name }, ...pace };
   }
 
   /** Returns the time of the slowest response, and remarks on sources for the log. */

@@ -102,7 +102,7 @@ function checkHealthFields(kind: Json, report: Report): void {
   for (const [name, network] of Object.entries(objectOf(networks))) {
     const { quiet, peers } = objectOf(network);
     if (name !== "*") needField(network, ["networks", name], "chain_id", "network");
-    needField(quiet, ["networks", name, "quiet"], "head_at");
+    needField(quiet, ["networks", name, "quiet"], "head_at", "height");
     needField(peers, ["networks", name, "peers"], "peers");
   }
 }
