@@ -7,7 +7,9 @@ program=$1
 folder=$2
 mkdir -p "$folder"
 cp "$program" "$folder/"
-ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+# On its own line, so that a failure of `ldd` ends the script.
+libraries=$(ldd "$program")
+printf '%s\n' "$libraries" | grep -o '/[^ ]*' | while read -r library; do
   mkdir -p "$folder$(dirname "$library")"
   cp -L "$library" "$folder$library"
 done

@@ -206,6 +206,15 @@ function serverFormOf(response: Response): ServerForm {
   return { status, statusText, headers: [...headers].flat(), body };
 }
 
+/** Without a text, middleware such as `compression` would take `undefined` for the headers. */
+function writeHead(
+  response: ServerResponse,
+  { status, statusText, headers }: Omit<ServerForm, "body">,
+): void {
+  if (statusText) response.writeHead(status, statusText, headers);
+  else response.writeHead(status, headers);
+}
+
 async function sendBytes(
   response: ServerResponse,
   { status, statusText, headers }: ServerForm,
@@ -213,7 +222,7 @@ async function sendBytes(
 ): Promise<void> {
   // Writes the responses of one tick together, since each write may cause a context switch.
   await new Promise((resolve) => setImmediate(resolve));
-  response.writeHead(status, statusText || undefined, headers);
+  writeHead(response, { status, statusText, headers });
   if (!body) return void response.end();
   if (body.byteLength <= SHORT_MAX) {
     // `node:http` sends the head and a string in one packet, but the head and a buffer in two
@@ -239,7 +248,7 @@ async function sendHeld(
     held.release();
   };
   const closed = new Promise((resolve) => response.once("close", resolve));
-  response.writeHead(status, statusText || undefined, headers);
+  writeHead(response, { status, statusText, headers });
   for (const part of held.parts) response.write(part);
   response.end();
   await closed;

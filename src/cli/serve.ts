@@ -310,6 +310,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; choose another with --port",
   EADDRNOTAVAIL: "no such address on this machine; see --host",
   EACCES: "not allowed to listen there; ports below 1024 need privileges",
+  EPERM: "not allowed to listen there; under systemd, see SocketBindAllow= in the unit",
   ENOTFOUND: "the host name is unknown; see --host",
   EAI_AGAIN: "the host name is unknown; see --host",
   EINVAL: "no host name and no address of this machine; a link-local address needs its " +
