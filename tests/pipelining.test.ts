@@ -158,7 +158,7 @@ for (const next of "Bun" in globalThis ? [] : [UPGRADE, CONNECT]) {
   pipelining(`a long response is sent to its end before ${next.split(" ", 1)}`, async () => {
     const part = new Uint8Array(65_536).fill(97), parts = 100;
     const app: Servable = {
-      async fetch({ url }) {
+      fetch({ url }) {
         if (!url.endsWith("/long")) return new Response(null, { status: 404 });
         let sent = 0;
         const pull = (controller: ReadableStreamDefaultController) => {
@@ -226,7 +226,7 @@ if (!("Bun" in globalThis)) {
 
 if (!("Bun" in globalThis)) {
   pipelining("a host's middleware that wraps writeHead sees the headers", async () => {
-    const app = { fetch: async () => new Response(null, { status: 201, headers: { a: "b" } }) };
+    const app = { fetch: () => new Response(null, { status: 201, headers: { a: "b" } }) };
     const handle = listener(app);
     let seen: unknown[] = [];
     // As `on-headers` does, which `compression` and `morgan` use.

@@ -8,7 +8,6 @@ import { showUnseen } from "../untrusted-text.ts";
 import {
   asksForEvents,
   canBeSent,
-  compact,
   type FormData,
   type FormRequest,
   jsonOf,

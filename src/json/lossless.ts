@@ -65,7 +65,7 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Does the same as `formatJson`. Objects are written once, since a document may share large ones. */
+/** Does the same as `formatJson`, but writes an object once: a document may share large ones. */
 export const formatShared = (value: unknown): string =>
   typeof value === "object" && value !== null ? formatObject(value) : formatJson(value);
 
