@@ -236,7 +236,7 @@ const renderAddress = (address: string, isWebSocketToo: boolean) =>
   `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}` +
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
-/** Tells whether the page may make a call unasked: a public, light one that ends, without values. */
+/** Tells whether the page may make a call unasked: public, light, ending, and without values. */
 const isSimpleRead = ({ call, form, access, isHeavy, path }: ShownOperation): boolean =>
   form?.method === "GET" && !form.isEndless &&
   form.fields.every(({ isRequired }) => !isRequired) &&
