@@ -663,8 +663,10 @@ config("a flag that replaces an entire section of the file is reported", async (
 config("the file's secret is only for the node at the file's address", async () => {
   const url = "http://127.0.0.1:8332", auth = { basic_file: "/cookie" };
   const file = JSON.stringify({ node: { url, ws: "ws://127.0.0.1:1", auth } });
-  const same = await read(["--config", "n.yaml", `${url}/rpc`], {}, file);
-  assert.equal([same.node.url, same.node.auth, same.remarks], [`${url}/rpc`, auth, []]);
+  for (const near of [`${url}/rpc`, "http://localhost:8332"]) {
+    const same = await read(["--config", "n.yaml", near], {}, file);
+    assert.equal([same.node.url, same.node.auth, same.remarks], [near, auth, []]);
+  }
   for (const [args, env] of [[["http://a.example"], {}], [[], { NODEFACE_URL: "http://a" }]]) {
     const other = await read(["--config", "n.yaml", ...args as string[]], env as object, file);
     assert.equal([other.node.auth, other.node.ws], [undefined, undefined]);

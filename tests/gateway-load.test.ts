@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { LightSignal } from "../src/abort-signal.ts";
 import type { App } from "../src/app.ts";
 import { Lease } from "../src/gateway/lease.ts";
+import { Budget, ReservedBytes } from "../src/gateway/budget.ts";
 import { Capacity } from "../src/gateway/capacity.ts";
 import { FULL, Refusal } from "../src/gateway/refusal.ts";
 import { type HeldBytes, ResponseInParts } from "../src/http/response.ts";
@@ -883,6 +884,15 @@ load("a long text of our own counts until it is sent, or until others need the m
   for (let i = 0; i < 40; i++) respond(MIB);
   assert.is(budget.taken, 32 * MIB, "the oldest are dropped");
   assert.throws(() => respond(33 * MIB), /Too much data is in transit/);
+});
+
+load("bytes whose owner is dropped to make room for them are not counted", () => {
+  const budget = new Budget();
+  const own = new ReservedBytes(budget, "response"), other = new ReservedBytes(budget, "response");
+  assert.ok(other.set(70 * MIB) && own.set(8 * MIB));
+  own.offer(() => own.dispose(), true);
+  assert.ok(own.set(16 * MIB));
+  assert.is(budget.taken, 70 * MIB);
 });
 
 load("the id that a response repeats counts, too", async () => {

@@ -134,6 +134,7 @@ const partsOf = (socket: WebSocket): SocketParts =>
   (socket as { readonly _socket?: SocketParts })._socket ?? {};
 
 class WsPeer implements Peer {
+  readonly hidesProgress = IS_DENO;
   readonly #socket: WebSocket;
   constructor(socket: WebSocket) {
     this.#socket = socket;

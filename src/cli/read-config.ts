@@ -6,6 +6,7 @@
  */
 import { DEFAULTS } from "../info/settings.ts";
 import { resolveForward } from "../gateway/policy.ts";
+import { isLoopback } from "../http/host-names.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
@@ -138,8 +139,13 @@ function configOf(
 /** Lists what the file sets for the node at its own `node.url`, if another node is named. */
 function settingsOfOtherNode({ url }: CliValues, { node }: FileConfig): ("auth" | "ws")[] {
   if (url === undefined || node?.url === undefined) return [];
-  if (new URL(url).origin === new URL(node.url).origin) return [];
+  if (placeOf(url) === placeOf(node.url)) return [];
   return (["auth", "ws"] as const).filter((key) => node[key] !== undefined);
+}
+
+function placeOf(url: string): string {
+  const { hostname, host, port } = new URL(url);
+  return isLoopback(hostname) ? port : host;
 }
 
 const without = (keys: readonly string[]) =>

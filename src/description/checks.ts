@@ -36,7 +36,9 @@ export class Checks {
   /** Starts a check if one is due, and waits briefly for the check that is running. */
   onRequest(): Promise<void> | undefined {
     const { interval, now } = this.#options;
-    if (this.#running && now() - this.#running.since > CHECK_MAX_MS) this.#running = undefined;
+    if (this.#running && now() - this.#running.since > CHECK_MAX_MS) {
+      this.#running = this.#next = undefined;
+    }
     if (!this.#running && !this.#hasEnded && now() - this.#checkedAt >= interval) this.start();
     if (!this.#running) return undefined;
     const { since, done } = this.#running;
@@ -51,10 +53,12 @@ export class Checks {
   /** Calls made while a check is running share one further check. */
   run(): Promise<void> {
     if (!this.#running && !this.#next) return this.#run();
-    return this.#next ??= this.#running!.done.catch(() => {}).then(() => {
-      this.#next = undefined;
+    if (this.#next) return this.#next;
+    const next = this.#next = this.#running!.done.catch(() => {}).then(() => {
+      if (this.#next === next) this.#next = undefined;
       return this.#run();
     });
+    return next;
   }
 
   /** After this, requests start no checks. */

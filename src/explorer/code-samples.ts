@@ -98,7 +98,7 @@ function writeJavaScript(call: Call): string {
 function writePython(call: Call): string | undefined {
   const { method, url, body } = call.request;
   // In Python, an escape stands for a code point, not for half of one.
-  if (/\\ud/i.test(quoted(body ?? ""))) return undefined;
+  if (/(?<!\\)(?:\\\\)*\\ud/i.test(quoted(body ?? ""))) return undefined;
   const headers = headersOf(call, 'os.environ["NODEFACE_TOKEN"]');
   const options = [
     quoted(url),

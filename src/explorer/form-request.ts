@@ -123,7 +123,7 @@ export function cleanText(text: string, type: string = ""): string {
 
 /** Addresses such as `/ip4/10.0.0.1/tcp/1634` begin with a slash, which the path already has. */
 const segmentsOf = ({ spans }: Pick<FieldData, "spans">, text: string): string[] =>
-  spans ? text.replace(/^\//, "").split("/") : [text];
+  spans ? text.replace(/^\/(?=.)/, "").split("/") : [text];
 
 /** The service refuses a longer target of a request. */
 const URL_LENGTH_MAX = 8000;
@@ -155,7 +155,7 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   if (isEndless) headers.push(["Accept", EVENTS]);
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
   const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
-  if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX) {
+  if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX && given.every(hasKnownType)) {
     const members = at("query").map((field) => `${quote(field.name)}:${jsonOf(field, field.text)}`);
     const type = ["Content-Type", "application/json"] as const;
     const body = `{${members.join(",")}}`;
@@ -169,6 +169,10 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   };
 }
 
+/** In a query, the service decides whether such a text is a number, a string or a hash. */
+const hasKnownType = ({ type = "", text }: FieldData & { readonly text: string }): boolean =>
+  type !== "" && !(/^string/.test(type) && /^\d+$/.test(text));
+
 const quote = (text: string): string => JSON.stringify(text);
 
 /** Writes a value as JSON. A field without a type may have an object, a list or a boolean. */
@@ -178,7 +182,7 @@ export function jsonOf({ type = "" }: FieldData, text: string): string {
       ? /^(integer|number)/.test(type)
       : /^(true|false)$/.test(text)
       ? type === "" || /boolean/.test(type)
-      : /^[[{]/.test(text) && isValidJson(text));
+      : /^[[{]/.test(text) && !/^string/.test(type) && isValidJson(text));
   return isValue ? compact(text) : quote(text);
 }
 

@@ -52,6 +52,8 @@ export class ReservedBytes {
     const isFree = () => this.#budget.taken + more <= BYTES_MAX * fraction;
     if (more > 0 && !isFree()) {
       for (const drop of this.#budget.overdue) if (!isFree()) drop();
+      // Among what was dropped may be the owner of these bytes.
+      if (!this.#isOpen) return true;
       if (!isFree()) return false;
     }
     this.#budget.taken += more;

@@ -10,6 +10,8 @@ import { FastResponse } from "./response.ts";
 export interface Peer {
   /** The number of bytes that wait to be sent. */
   readonly unsentBytes: number;
+  /** True if a message that is being sent counts whole until its last byte has left. */
+  readonly hidesProgress?: boolean;
   send(text: string): void;
   ping(): void;
   /** Stops reading, if the runtime can. Messages that have been read already still arrive. */

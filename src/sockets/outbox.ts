@@ -82,7 +82,7 @@ export class Outbox {
       this.#responseBytes = CHARACTER_BYTES_MAX * text.length;
       this.#send(text);
       // No further message may follow, which would find out that the client reads nothing.
-      void this.drain();
+      if (!this.#peer.hidesProgress) void this.drain();
     };
     if (this.#readyLength === text.length && !this.isFull) return send();
     this.#events.onGrowth();
