@@ -394,7 +394,7 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
     balanced,
     without(balancer.program),
     "a client whose reads fail takes no node from the others",
-    bench("failing reads", async (bench) => {
+    bench("failing", async (bench) => {
       const seen = new Set<number>();
       const servers: Server[] = [];
       for (let at = 0; at < 3; at++) {
