@@ -330,7 +330,7 @@ for (const [runtime, command] of SERVICES) {
         for (const name of names) {
           const sum = `nodeface_call_duration_seconds_count{client="${name}"} ${CALLS}\n`;
           assert.ok(metrics.includes(sum), name);
-          const calls = stderr.match(new RegExp(` eth_chainId 200 ${name} \\d+ ms`, "g")) ?? [];
+          const calls = stderr.match(new RegExp(` eth_chainId 200 ${name} [\\d.]+ m?s`, "g")) ?? [];
           assert.is(calls.length, CALLS, name);
           const requests = stdout.match(new RegExp(`"/v1/rpc".*"client":"${name}"`, "g")) ?? [];
           assert.ok(requests.length >= SINGLES + BATCHES, `${name} ${requests.length}`);
