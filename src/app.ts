@@ -22,7 +22,7 @@ import {
 } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
-import { finish, nativeOf, useJsonType } from "./http/response.ts";
+import { finish, nativeOf, STATUS_GONE, useJsonType } from "./http/response.ts";
 import {
   type Handler,
   type Matched,
@@ -367,8 +367,6 @@ export class App implements Nodeface {
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
-/** For the metrics: the client has disconnected. */
-const STATUS_GONE = 499;
 
 const serving = (resource: Resource<Representation>): Handler => (routed) =>
   respondWith(resource.get(), routed);

@@ -45,12 +45,16 @@ export async function decodeParts(
   return text;
 }
 
+/** Returns the number of characters (UTF-16 code units) of all texts. */
+export const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, { length }) => sum + length, 0);
+
 /**
  * Encodes texts one after the other. Each is well-formed, and is not cut within a character. The
  * bytes are in one piece, since Bun sends several pieces without their length.
  */
 export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
-  const length = texts.reduce((sum, { length }) => sum + length, 0);
+  const length = lengthOf(texts);
   if (!isLong(length)) return encodeText(texts.join(""));
   await nextTurn();
   const bytes: Bytes = new Uint8Array(await countBytes(texts));

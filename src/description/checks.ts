@@ -52,9 +52,9 @@ export class Checks {
 
   /** Calls made while a check is running share one further check. */
   run(): Promise<void> {
-    if (!this.#running && !this.#next) return this.#run();
     if (this.#next) return this.#next;
-    const next = this.#next = this.#running!.done.catch(() => {}).then(() => {
+    if (!this.#running) return this.#run();
+    const next = this.#next = this.#running.done.catch(() => {}).then(() => {
       if (this.#next === next) this.#next = undefined;
       return this.#run();
     });

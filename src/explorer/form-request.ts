@@ -156,7 +156,9 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
   const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
   if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX && given.every(hasKnownType)) {
-    const members = at("query").map((field) => `${quote(field.name)}:${jsonOf(field, field.text)}`);
+    const members = at("query").map((field) =>
+      `${JSON.stringify(field.name)}:${jsonOf(field, field.text)}`
+    );
     const type = ["Content-Type", "application/json"] as const;
     const body = `{${members.join(",")}}`;
     return { method: "POST", url: origin + encodeParts(rest), headers: [...headers, type], body };
@@ -173,8 +175,6 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
 const hasKnownType = ({ type = "", text }: FieldData & { readonly text: string }): boolean =>
   type !== "" && !(/^string/.test(type) && /^\d+$/.test(text));
 
-const quote = (text: string): string => JSON.stringify(text);
-
 /** Writes a value as JSON. A field without a type may have an object, a list or a boolean. */
 export function jsonOf({ type = "" }: FieldData, text: string): string {
   const isValue = isJson(type) ||
@@ -183,7 +183,7 @@ export function jsonOf({ type = "" }: FieldData, text: string): string {
       : /^(true|false)$/.test(text)
       ? type === "" || /boolean/.test(type)
       : /^[[{]/.test(text) && !/^string/.test(type) && isValidJson(text));
-  return isValue ? compact(text) : quote(text);
+  return isValue ? compact(text) : JSON.stringify(text);
 }
 
 function isValidJson(text: string): boolean {

@@ -281,7 +281,7 @@ export function makeExample(root: Json, schema: unknown): unknown {
         ? Object.fromEntries(all.flatMap((one) => Object.entries(objectOf(one))))
         : other;
     }
-    const type = [types].flat().find((type) => type !== "null");
+    const type = typesOf(schema).find((type) => type !== "null");
     if (type === "array") return items ? [inner(items)] : [];
     if (type !== "object" && !properties) {
       return VALUES[String(type)] ?? (type === undefined ? {} : null);

@@ -11,7 +11,7 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, pause } from "../slices.ts";
-import { countBytes } from "../utf8.ts";
+import { countBytes, lengthOf } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
@@ -95,9 +95,6 @@ const joinTexts = ({ texts }: WrittenReplies): string | undefined =>
 
 /** In characters. Nothing counts the bytes of refusals, which have the ids of the calls. */
 const REFUSALS_MAX = 131_072;
-
-const lengthOf = (texts: readonly string[]): number =>
-  texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Refuses each call, if the content can be read and the response is not too long. */
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {

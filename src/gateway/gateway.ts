@@ -4,6 +4,7 @@
  * @module
  */
 import type { Signal } from "../abort-signal.ts";
+import { STATUS_GONE } from "../http/response.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
@@ -230,9 +231,6 @@ function tableOf(
     })),
   };
 }
-
-/** The status that is logged if the client disconnects during a call, as in nginx. */
-const STATUS_GONE = 499;
 
 /** The record of a call that is sent to the node. */
 export class Recording {

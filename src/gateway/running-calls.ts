@@ -236,7 +236,7 @@ export function holdUntilSent(
   deadline?: Deadline,
 ): HeldBytes {
   const signal = deadline?.clientSignal;
-  const drop = () => held.drop(signal?.reason ?? FULL_AFTERWARDS);
+  const drop = () => held.drop(signal?.reason ?? FULL);
   const release = () => {
     overdue.delete(drop);
     bytes.dispose();

@@ -152,7 +152,7 @@ export class HostGuard {
       return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
     }
     const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
-      !(rawUrl.includes("\\") && BACKSLASH_IN_PATH.test(rawUrl));
+      !BACKSLASH_IN_PATH.test(rawUrl);
     if (isWellFormed) return undefined;
     return problem(400, "The request target or the Host header is malformed");
   }

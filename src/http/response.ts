@@ -129,6 +129,9 @@ export type HttpStatus = keyof typeof REASONS;
 
 export const PROBLEM = "application/problem+json";
 
+/** The status that is recorded if the client has disconnected, as in nginx. */
+export const STATUS_GONE = 499;
+
 export const titleOf = (status: number): string | undefined =>
   (REASONS as Readonly<Record<number, string>>)[status];
 

@@ -12,7 +12,7 @@ export interface Part {
   end: number;
   /** Set only for objects nested less than `levels` deep. */
   readonly members: Map<string, Part> | undefined;
-  /** Set only for lists nested less than `levels` deep. */
+  /** Set only for the outermost value, if it is a list and `levels` is not 0. */
   readonly items: Part[] | undefined;
   count: number;
 }

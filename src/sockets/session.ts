@@ -159,10 +159,11 @@ export class Session implements PeerEvents, NodeSocketOwner {
       this.#peer.ping();
       this.subscriptions.ping();
     }
-    this.subscriptions.check(now);
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = this.#fullSince !== undefined && now - this.#fullSince > OVERDUE_MS;
     this.#waitingBytes.offer(this.#drop, isOverdue);
+    // This may end the connection, after which nothing may be offered.
+    this.subscriptions.check(now);
     this.#limitWaiting();
   }
 
