@@ -259,6 +259,7 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
  * Credentials).
  */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
+export const NO_CREDENTIALS: string = `$${CREDENTIALS_DIRECTORY} is not set`;
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
@@ -269,7 +270,7 @@ export function isAnchored(path: string): boolean {
 export function expand(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);
-    if (!folder) throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`);
+    if (!folder) throw new PlatformError(NO_CREDENTIALS);
     return path.replace(CREDENTIALS, () => folder);
   }
   const home = HOME.test(path) ? readVariable("HOME") ?? readVariable("USERPROFILE") : undefined;

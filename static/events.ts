@@ -30,7 +30,10 @@ export class EventView {
       if (done) return;
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop()!;
-      if (text.length > LENGTH_MAX) throw new RangeError("An event is too long");
+      if (text.length > LENGTH_MAX) {
+        await reader.cancel();
+        throw new RangeError("An event is too long");
+      }
       const events = blocks.map(readEvent);
       this.reason = events.find(({ reason }) => reason)?.reason ?? this.reason;
       this.#show(events.flatMap(({ text }) => text ?? []));

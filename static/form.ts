@@ -156,8 +156,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
   const view = new EventView(() => seconds.textContent = ` · ${view.total}`);
   const timer = setInterval(count, 1000);
+  let response: Response | undefined;
   try {
-    const response = await fetch(request.url, { ...optionsOf(request, form), signal });
+    response = await fetch(request.url, { ...optionsOf(request, form), signal });
     if (data.isEndless && response.ok) {
       clearInterval(timer);
       status.replaceChildren("Receiving", seconds);
@@ -175,7 +176,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
       const word = signal.aborted ? "Stopped" : "Interrupted";
       return showStatus(form, signal.aborted, word, `${view.total} received`);
     }
-    showFailure(form, request.url, error, passed());
+    showFailure(form, request.url, error, passed(), response);
   } finally {
     clearInterval(timer);
   }
@@ -213,14 +214,19 @@ async function readBytes({ body }: Response): Promise<ArrayBuffer> {
   return await new Response(body?.pipeThrough(limit)).arrayBuffer();
 }
 
-function showFailure(form: Form, url: string, error: unknown, ms: number): void {
+/** @param response the response, if it has begun */
+function showFailure(form: Form, url: string, error: unknown, ms: number, response?: Response) {
   const { name, message } = error as Error;
-  if (name === "AbortError") return showStatus(form, false, `Cancelled after ${timeOf(ms)}`);
-  if (error instanceof RangeError) return showStatus(form, false, message, timeOf(ms));
+  const done = form.data.isWrite ? "the node may have carried it out" : "";
+  const show = (...[word, ...more]: [string, ...string[]]) =>
+    showStatus(form, false, word, ...more, done);
+  if (name === "AbortError") return show(`Cancelled after ${timeOf(ms)}`);
+  if (error instanceof RangeError) return show(message, timeOf(ms));
+  if (response) return show("The response broke off", `status ${response.status}`, timeOf(ms));
   const why = new URL(url).origin === location.origin
     ? "this service cannot be reached"
     : "the server cannot be reached, or forbids this page to read its responses (CORS)";
-  showStatus(form, false, `No response: ${why}`, timeOf(ms));
+  show(`No response: ${why}`, timeOf(ms));
 }
 
 function makeForm(details: HTMLDetailsElement) {

@@ -3,6 +3,7 @@ import { mayChange } from "../src/explorer/labels.ts";
 import { CALL_MARK } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
+import { sizeOf } from "./result.ts";
 import { element, here, isHere } from "./service.ts";
 
 /** What Scalar tells of a request of an operation before it sends the request. */
@@ -57,7 +58,7 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
     refusals.set(request, "Not sent: this operation is not enabled here");
     return;
   }
-  const body = await request.clone().text();
+  const body = await textIn(await request.clone().blob());
   const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
   const values = [
     ...new URL(url).searchParams,
@@ -68,6 +69,15 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
   const parent = document.querySelector(".scalar-client[role=dialog]") ?? document.body;
   const name = `${method} ${requestBuilder.path.raw}`;
   refusals.set(request, await confirm(opened, name, request, values, parent));
+}
+
+/** The length in bytes above which a body, such as a file, is not shown in full. */
+const BODY_MAX = 100_000;
+const START = 1000;
+
+async function textIn(body: Blob): Promise<string> {
+  if (body.size <= BODY_MAX) return await body.text();
+  return `${sizeOf(body.size)}, which begin with\n${await body.slice(0, START).text()}`;
 }
 
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

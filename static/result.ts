@@ -1,7 +1,7 @@
 /** Shows the result of a request: its status, its body, and tools for the body. */
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
-import { listOf, objectOf } from "../src/json/values.ts";
+import { listOf, objectOf, textOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 import type { Form } from "./form.ts";
 import { copyFrom, element } from "./service.ts";
@@ -60,7 +60,7 @@ function showResponse(bytes: ArrayBuffer, type: string): string | undefined {
 
 function explain(form: Form, status: number, body: unknown): void {
   const { detail, message, code, errors } = objectOf(body);
-  const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
+  const [said, number] = [message, code].map((value) => textOf(value) ?? "");
   // Our own problem details have the same text in both members.
   const ofNode = said && said !== detail &&
     `The node responded: ${said}${number && ` (${number})`}`;

@@ -193,6 +193,11 @@ const EXCESSIVE: readonly [what: string, answer: string, message: string][] = [
     `${OK}${CHUNKED}\r\n${`1;${"a".repeat(99)}\r\na\r\n`.repeat(170)}`,
     LONG_CHUNKS,
   ],
+  [
+    "the error of a stream whose status has been sent",
+    `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\nX-Stream-Error: block was not found\r\n\r\n`,
+    "broke off its response",
+  ],
 ];
 
 for (const [what, answer, message] of EXCESSIVE) {

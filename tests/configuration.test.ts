@@ -286,6 +286,9 @@ config("a secret in the wrong place is not printed", () => {
   );
   assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
+  const withoutSpace = problems("node: { auth: { user:hunter2 } }").join("\n");
+  assert.match(withoutSpace, "node.auth must have one of");
+  assert.not.match(withoutSpace, "hunter2");
 });
 
 config("hosts and cors are lists, or * for any host or origin", async () => {
@@ -667,7 +670,11 @@ config("the file's secret is only for the node at the file's address", async () 
     const same = await read(["--config", "n.yaml", near], {}, file);
     assert.equal([same.node.url, same.node.auth, same.remarks], [near, auth, []]);
   }
-  for (const [args, env] of [[["http://a.example"], {}], [[], { NODEFACE_URL: "http://a" }]]) {
+  const others = [
+    ...[[["http://a.example"], {}], [[], { NODEFACE_URL: "http://a" }]],
+    [["https://127.0.0.1:8332"], {}],
+  ];
+  for (const [args, env] of others) {
     const other = await read(["--config", "n.yaml", ...args as string[]], env as object, file);
     assert.equal([other.node.auth, other.node.ws], [undefined, undefined]);
     const name = "NODEFACE_URL" in env! ? "NODEFACE_URL" : "NODE_URL";

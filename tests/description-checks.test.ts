@@ -21,6 +21,7 @@ function create() {
   };
   const checks = new Checks(() => work.look(), {
     interval: 2000,
+    longest: 60_000,
     onError: (error) => errors.push(error),
     now: () => time,
   });

@@ -408,6 +408,8 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
     "/nipopow/": ["1/1001", "101/1", "1/2147483647", "1/1e9", "%31/9999", "1/0", "x/1"]
       .flatMap((path) => [`${path}`, `${path}/${"00".repeat(32)}`])
       .map((path) => get(`/v1/node/nipopow/proof/${path}`)),
+    "/blocks/lastHeaders/": ["1001", "2000000", "1e9", "0", "x"]
+      .map((count) => get(`/v1/node/blocks/lastHeaders/${count}`)),
     "/poolHistogram": ["bins=1001", "bins=2147483647", "bins=10&bins=2000", "bins=1e9"]
       .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
   },
@@ -452,6 +454,12 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   ["beacon", get("/v1/node/eth/v1/node/health"), "/eth/v1/node/health"],
   ["kubo", post("/v1/node/api/v0/cid/format?arg=bafy&arg=bafz&v=1"), "?arg=bafy&arg=bafz&v=1"],
   ["ergo", get("/v1/node/transactions/poolHistogram?bins=1000"), "/poolHistogram?bins=1000"],
+  [
+    "kubo",
+    post(`${CAT}?arg=bafy&encoding=json&stream-channels=true&timeout=60s`),
+    "/api/v0/cat?arg=bafy&encoding=json&stream-channels=true&timeout=60s&offline=true",
+  ],
+  ["ergo", get("/v1/node/blocks/lastHeaders/1000"), "/blocks/lastHeaders/1000"],
   ["ergo", get("/v1/node/nipopow/proof/10/100"), "/nipopow/proof/10/100"],
   [
     "monero",
@@ -477,6 +485,25 @@ async function checkedOperations(): Promise<Map<string, readonly NodeOperation[]
     if (checked.length > 0) found.set(kind, checked);
   }
   return found;
+}
+
+for (
+  const [schema, value, rule] of [
+    [false, 1, "is not allowed"],
+    [{ properties: { a: false } }, { a: 1 }, "is not allowed"],
+    [{ items: false }, [1], "is not allowed"],
+    [{ allOf: [false] }, 1, "is not allowed"],
+    [{ anyOf: [false] }, 1, "must match one of the alternatives in the description"],
+    [{ const: 1, enum: [2] }, 1, "must be one of "],
+    [{ anyOf: [{}], oneOf: [{}] }, 1, 'its schema has "oneOf beside anyOf"'],
+    [{ items: [{}] }, [1], 'its schema has "a list of items"'],
+    [{ minimum: 1, exclusiveMinimum: true }, 1, 'its schema has "exclusiveMinimum"'],
+    [{ dependencies: {} }, 1, 'its schema has "dependencies"'],
+  ] as const
+) {
+  reads(`no value matches ${JSON.stringify(schema)} that it might not match`, () => {
+    assert.match(checkValue(schema, value)?.rule ?? "it passes", rule);
+  });
 }
 
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {

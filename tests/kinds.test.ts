@@ -107,6 +107,32 @@ kinds("a node that reports no initial download is in sync only if it has a block
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
 });
 
+for (
+  const [name, kind, changed] of [
+    ["litecoin", "bitcoin", {
+      getblockchaininfo: { chain: "regtest", initialblockdownload: true, verificationprogress: 1 },
+    }],
+    ["handshake", "handshake", {
+      "GET /": { network: "regtest", chain: { height: 0, tip: "", progress: 0 } },
+    }],
+  ] as const
+) {
+  kinds(`a ${name} node that nobody asks for blocks is in sync with its own network`, async () => {
+    const recording = RECORDINGS.get(name)!;
+    const answers = recording.answers as Record<string, Record<string, unknown>>;
+    const [[asked, more]] = Object.entries(changed) as [[string, object]];
+    const fetch = play({
+      ...recording,
+      answers: { ...answers, [asked]: { ...answers[asked], ...more } },
+    });
+    const { info, pass } = setScene({ fetch, node: { kind } });
+    await info();
+    pass(2 * 86_400_000);
+    const { network, status, synced } = await info();
+    assert.equal([network, status, synced], ["regtest", "ok", true]);
+  });
+}
+
 kinds("a query takes its parameters from the latest or from a remembered response", async () => {
   const recording = RECORDINGS.get("dogecoin")!;
   const answer = play(recording);

@@ -602,6 +602,27 @@ for (
   });
 }
 
+for (
+  const [software, version, expected] of [
+    ["one", "2.1", ["a", "b", "other"]],
+    ["one", "1.9", ["b", "other"]],
+    ["two", "2.1", ["b", "other"]],
+    [undefined, "2.1", ["b", "other"]],
+  ] as const
+) {
+  shown(`a list with a method of other software than ${software} ${version}'s omits it`, () => {
+    const part = PARTS.openrpc!;
+    const [a, b] = part.methods;
+    const methods = [
+      { ...a!, "x-software": ["one"], "x-since": "2" },
+      { ...b!, "x-since": "9" },
+    ];
+    const offer = { software, version, names: ["a", "b", "other"] };
+    const { openrpc } = offered({ openrpc: { ...part, methods } }, offer);
+    assert.equal(openrpc!.methods.map(({ name }) => name), expected);
+  });
+}
+
 shown("operations that a node's own description lacks are added from its kind", async () => {
   const kind = await documentOfKind(PARTS, ABOUT);
   const document = {

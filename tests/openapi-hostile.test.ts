@@ -43,6 +43,26 @@ function counted<T extends object>(
   return { object, count: () => count };
 }
 
+hostile("a component with a long name is referred to by a short one", async () => {
+  const name = "a".repeat(20_000);
+  const text = JSON.stringify({
+    openapi: "3.1.1",
+    info,
+    paths: {},
+    components: {
+      schemas: { [name]: { type: "object" }, B: { anyOf: ["item"] } },
+    },
+  }).replace('"item"', () => {
+    const items = ["&a", ...range(99).map(() => "*a")];
+    const reference = `{ $ref: "#/components/schemas/${name}" }`;
+    return items.map((item, at) => at === 0 ? `${item} ${reference}` : item).join(", ");
+  });
+  const { document } = await load({ text, name: "a.yaml" });
+  const { B } = (document!.components as { schemas: Record<string, { anyOf: object[] }> }).schemas;
+  assert.is(B!.anyOf.length, 100);
+  assert.ok(JSON.stringify(B).length < 100 * 200);
+});
+
 for (
   const [what, schema] of [
     ["properties", { properties: map(12, () => A) }],
@@ -207,7 +227,17 @@ for (
         },
         paths: { "/a": { get: { responses } } },
       },
-      '"security" has more than 64 schemes; it is omitted',
+      '"security" has more than 64 schemes, or long names; it is omitted',
+    ],
+    [
+      "the length of the document's security",
+      {
+        openapi: "3.1.1",
+        security: [{ a: ["s".repeat(50_000)] }],
+        components: { securitySchemes: { a: { type: "oauth2", flows: {} } } },
+        paths: { "/a": { get: { responses } } },
+      },
+      '"security" has more than 64 schemes, or long names; it is omitted',
     ],
     [
       "further operations of a path",

@@ -47,6 +47,14 @@ openrpc("parameters by position are unknown if one of them has no place of its o
   });
   assert.equal(document.methods[0].params, undefined);
   assert.match(diagnostics.join(), "it is omitted");
+  const broken = await normalizeDocument({
+    openrpc: "1.3.2",
+    info: { title: "x", version: "1" },
+    methods: [
+      method({ params: [{ $ref: "#/nowhere" }, param({})], paramStructure: "by-position" }),
+    ],
+  });
+  assert.equal(broken.document.methods[0].params, undefined);
 });
 
 openrpc("a read-only method becomes a GET with a query, and a POST with an object", async () => {

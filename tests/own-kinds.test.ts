@@ -321,6 +321,11 @@ own(
         ["syncthing", "/rest/config/folders/{id}/", "delete", "write"],
         ["syncthing", "/REST/config/%66olders/{x}", "delete", "write"],
         ["syncthing", "/rest/config/\uff46olders/{x}", "delete", "write"],
+        // The path takes JSON-RPC.
+        ["ethereum", "/", "post", "write"],
+        ["bitcoin", "/wallet/a", "post", "write"],
+        ["monero", "/json_rpc", "post", "write"],
+        ["monero", "/{name}", "post", "write"],
       ] as const
     ) {
       const [message] = await wrongOf(extend(base, path, method));
@@ -333,6 +338,7 @@ own(
       assert.ok(kinds.mine, path);
     }
     assert.equal(await wrongOf(extend("syncthing", "/rest/of-mine/{id}", "get")), []);
+    assert.equal(await wrongOf(extend("monero", "/get_more", "post")), []);
     const deep = await wrongOf(extend("bee", "/bzz/{address}/a/b/c", "get"));
     assert.match(
       deep.join(),

@@ -17,6 +17,7 @@ import {
   type PeerEvents,
   Upgrade,
 } from "../src/http/socket.ts";
+import type { WebSocketPlace } from "../src/kinds/kind.ts";
 import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
 import type { Node } from "../src/node/node.ts";
 import { EventPeer } from "../src/sockets/event-peer.ts";
@@ -59,6 +60,8 @@ class PlayedNode {
   readonly calls: string[][] = [];
   readonly connections: PeerEvents[] = [];
   result: unknown;
+  websocket: WebSocketPlace | undefined;
+  definition = () => Promise.resolve({ websocket: this.websocket });
   readonly connect = (
     _: unknown,
     isAnonymous: boolean,
@@ -521,6 +524,22 @@ sockets("no place is lost", async () => {
   assert.is(all.size, 0);
 });
 
+sockets("a node that takes few connections has few clients, a half of them named", async () => {
+  const played = playGateway();
+  played.hasClients = true;
+  played.node.websocket = { connections: 5 };
+  const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
+  const headers = { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` };
+  const shake = async () => {
+    const request = new Request("http://localhost/v1/rpc", { headers });
+    return (await all.respond(request as ServedRequest, "", new PlayedUpgrade())).status;
+  };
+  const shakes = async () => await Promise.all(Array.from({ length: 6 }, shake));
+  assert.equal(await shakes(), [200, 200, 200, 503, 503, 503]);
+  played.client = { token: undefined };
+  assert.equal(await shakes(), [200, 200, 503, 503, 503, 503]);
+});
+
 sockets(
   "what a closing server ends may begin again at another, until the service ends",
   async () => {
@@ -567,6 +586,44 @@ sockets(
     for (const { session } of peers) session.onClose();
   },
 );
+
+sockets("a client without a token takes no room from one with a token", async () => {
+  const played = Object.assign(playGateway(), {
+    reserveFor: () => ({ set: () => false, offer() {}, dispose() {} }),
+  });
+  const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
+  const headers = { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` };
+  const open = async (client: unknown, unsentBytes: number) => {
+    played.client = client;
+    const upgrade = new PlayedUpgrade();
+    const request = new Request("http://localhost/v1/rpc", { headers });
+    await all.respond(request as ServedRequest, "", upgrade);
+    const peer = Object.assign(new PlayedPeer(), { unsentBytes });
+    return { peer, session: upgrade.accepted!.open(peer) as Session };
+  };
+  const named = await open({ token: undefined }, 65_536);
+  const anonymous = await open(undefined, 20_000);
+  const another = await open(undefined, 300);
+  another.session.check(performance.now());
+  assert.equal([named, anonymous, another].map(({ peer }) => peer.closed), [
+    undefined,
+    1013,
+    undefined,
+  ]);
+  for (const { session } of [named, another]) session.onClose();
+});
+
+sockets("a message counts against the budget until its response is sent", () => {
+  const { session, played } = openSession();
+  let describe = () => {};
+  played.described = new Promise<void>((resolve) => describe = resolve);
+  const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(100_000) });
+  for (let message = 0; message < 5; message++) session.onText(text);
+  assert.ok(played.budget.taken >= 5 * text.length, `${played.budget.taken}`);
+  describe();
+  session.onClose();
+  assert.is(played.budget.taken, 0);
+});
 
 sockets("the time limit of calls is that of subscriptions, too", async () => {
   const played = Object.assign(playGateway(), { timeout: 5000 });

@@ -272,7 +272,8 @@ function testOf(test: Test): string {
 }
 
 function networksOf({ health: { networks = {} } }: Kind): string {
-  const rows = Object.entries(networks).map(([key, { name = "", quiet = "", peers = "" }]) => {
+  const rows = Object.entries(networks).map(([key, rules]) => {
+    const { name = rules.private ? "private" : "", quiet = "", peers = "" } = rules;
     return [key === "*" ? "any" : code(key), name, quiet, peers];
   });
   const columns = ["network", "name", "stalled after", "minimum peers"];

@@ -14,7 +14,7 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
-import { FORBIDDEN } from "../platform.ts";
+import { FORBIDDEN, NO_CREDENTIALS } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference, Source } from "../kinds/kind.ts";
@@ -83,8 +83,10 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
 export async function checkOffline(config: Config): Promise<Pick<Checked, "report" | "json">> {
   const found = await lintForward(config);
   const all = found.filter(({ level }) => level === "error").map(({ message }) => message);
-  // The service may be another user, and systemd 252 hides credentials from `ExecReload`.
-  const errors = all.filter((message) => !message.endsWith(FORBIDDEN));
+  // The service may be another user, and systemd hides credentials from other programs than it.
+  const errors = all.filter((message) =>
+    ![FORBIDDEN, NO_CREDENTIALS].some((end) => message.endsWith(end))
+  );
   if (errors.length > 0) throw new ConfigError(errors);
   const remarks = config.remarks.map(({ message }) => withoutKeys(message));
   return {

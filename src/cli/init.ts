@@ -120,10 +120,11 @@ const withOneClient = (token: string): ForwardSettings => ({
   clients: [{ name: CLIENT, token_file: token, allow: ["reads"] }],
 });
 
-/** Pins what tells the chains of one kind apart. */
-function identityIn({ chain_id, network }: Info): Record<string, unknown> {
-  const [key, value] = chain_id === undefined ? ["network", network] : ["chain_id", chain_id];
-  return value === undefined ? {} : { "node.expect": { [key]: value } };
+/** Pins what tells the chains of one kind apart. Several currencies have a network `main`. */
+function identityIn({ chain_id, network, software }: Info): Record<string, unknown> {
+  if (chain_id !== undefined) return { "node.expect": { chain_id } };
+  if (network === undefined) return {};
+  return { "node.expect": { network, ...software !== undefined && { software } } };
 }
 
 function requireKind(

@@ -144,8 +144,8 @@ function settingsOfOtherNode({ url }: CliValues, { node }: FileConfig): ("auth" 
 }
 
 function placeOf(url: string): string {
-  const { hostname, host, port } = new URL(url);
-  return isLoopback(hostname) ? port : host;
+  const { protocol, hostname, port } = new URL(url);
+  return [protocol, isLoopback(hostname) ? "" : hostname, port].join();
 }
 
 const without = (keys: readonly string[]) =>

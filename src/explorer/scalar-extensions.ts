@@ -112,7 +112,11 @@ function badgesOf(operation: Json, note: string): Json {
 
 /** Scalar ignores the servers of a path item, and needs to know which server is selected. */
 function withServer({ servers }: Json, item: Json): Json {
-  const all = servers ?? item.servers;
+  // All operations of a path would repeat the descriptions of its servers.
+  const all = servers ??
+    listOf(item.servers).map(objectOf).map(({ url, variables }) =>
+      variables === undefined ? { url } : { url, variables }
+    );
   const url = textOf(objectOf(listOf(all)[0]).url);
   return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };
 }

@@ -21,7 +21,7 @@ import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
-import { CREDENTIALS_REJECTED, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
+import { CREDENTIALS_REJECTED, NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -208,9 +208,10 @@ function passOn(
   const length = lengthOf(upstream, method);
   if (length !== undefined) headers["content-length"] = length;
   const isEmpty = method === "HEAD" || WITHOUT_CONTENT.includes(status);
-  const end = () => {
+  const end = (error?: unknown) => {
     if (!isEmpty) recording.bytes = upstream.size;
-    recording.end(status);
+    if (error === undefined) recording.end(status);
+    else recording.fail(error);
   };
   if (!isEmpty && !upstream.isWhole) {
     lease.keepRunning();
@@ -245,27 +246,27 @@ function checkStatus(status: number, hasCredentials: boolean): void {
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** @param onEnd is called once, also if the client leaves */
+/** @param onEnd is called once, also if the client leaves; with the error, if there is one */
 function streamOf(
   upstream: UpstreamResponse,
   gateway: Gateway,
   running: RunningCalls,
-  onEnd: () => void,
+  onEnd: (error?: unknown) => void,
 ): ReadableStream<Bytes> {
   let givenBytes = 0;
   const throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
   const watch = setInterval(() => {
     const isSlow = throughput.isTooLow(givenBytes, performance.now());
-    if (isSlow && gateway.queuedCalls > 0) running.breakOff();
+    if (isSlow && gateway.queuedCalls > 0) running.breakOff(READS_SLOWLY);
   }, CHECK_INTERVAL_MS);
   let hasEnded = false;
   // A client that leaves while a part is awaited ends the stream, and so does the wait.
-  const end = () => {
+  const end = (error?: unknown) => {
     if (hasEnded) return;
     hasEnded = true;
     clearInterval(watch);
     void running.end();
-    onEnd();
+    onEnd(error);
   };
   return new ReadableStream({
     async pull(controller) {
@@ -278,10 +279,10 @@ function streamOf(
         end();
         controller.close();
       } catch (error) {
-        end();
+        end(error);
         controller.error(error);
       }
     },
-    cancel: end,
+    cancel: () => end(),
   }, { highWaterMark: 0 });
 }

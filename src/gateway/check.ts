@@ -34,26 +34,37 @@ const UNREAD = [
   ...["not", "if", "contains", "prefixItems", "patternProperties", "propertyNames"],
   ...["dependentSchemas", "dependentRequired", "unevaluatedItems", "unevaluatedProperties"],
   ...["multipleOf", "uniqueItems", "minProperties", "maxProperties", "$dynamicRef"],
+  "dependencies",
 ];
+
+/** Members that are read, but not in this form. */
+const unreadFormIn = (schema: Json): string | undefined => {
+  if (schema.anyOf !== undefined && schema.oneOf !== undefined) return "oneOf beside anyOf";
+  if (Array.isArray(schema.items)) return "a list of items";
+  return ["exclusiveMinimum", "exclusiveMaximum"].find((keyword) => schema[keyword] === true);
+};
 
 /** The maximum nesting depth of alternatives, since a schema may refer to itself. */
 const ALTERNATIVES_MAX = 8;
 
 /** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
-export const checkValue = (schema: Json, value: unknown): WrongValue | undefined =>
+export const checkValue = (schema: unknown, value: unknown): WrongValue | undefined =>
   atOnce(findWrong(schema, value));
 
 /**
  * Does the same as `checkValue` in steps.
  *
+ * @param rule a schema, or `false` if no value is allowed
  * @param depth the number of alternatives that the schema is within
  */
 function* findWrong(
-  schema: Json,
+  rule: unknown,
   value: unknown,
   depth: number = 0,
 ): Work<WrongValue | undefined> {
-  const unread = UNREAD.find((keyword) => schema[keyword] !== undefined);
+  if (rule === false) return wrong("is not allowed");
+  const schema = objectOf(rule);
+  const unread = UNREAD.find((keyword) => schema[keyword] !== undefined) ?? unreadFormIn(schema);
   if (unread !== undefined) return wrong(`cannot be checked, since its schema has "${unread}"`);
   if (depth > ALTERNATIVES_MAX) return wrong("cannot be checked, since its schema is too deep");
   const types = schema.type === undefined ? [] : [schema.type].flat().map(String);
@@ -65,23 +76,24 @@ function* findWrong(
   const misfit = outOfBounds(schema, value) ??
     (typeof value === "string" ? wrongText(schema, value) : undefined);
   if (misfit !== undefined) return wrong(misfit);
-  const options = listOf(schema.anyOf ?? schema.oneOf).map(objectOf);
+  const options = listOf(schema.anyOf ?? schema.oneOf);
   let isFound = options.length === 0;
   for (let at = 0; !isFound && at < options.length; at++) {
-    isFound = !(yield* findWrong(options[at]!, value, depth + 1));
+    isFound = !(yield* findWrong(options[at], value, depth + 1));
   }
   if (!isFound) return wrong("must match one of the alternatives in the description");
   for (const part of listOf(schema.allOf)) {
-    const inPart = yield* findWrong(objectOf(part), value, depth + 1);
+    const inPart = yield* findWrong(part, value, depth + 1);
     if (inPart) return inPart;
   }
-  if (Array.isArray(value)) return yield* inItems(objectOf(schema.items), value);
+  if (Array.isArray(value)) return yield* inItems(schema.items, value);
   return isObject(value) ? yield* inMembers(schema, value) : undefined;
 }
 
 function valuesOf(schema: Json): readonly unknown[] | undefined {
-  if (schema.const !== undefined) return [schema.const];
-  return Array.isArray(schema.enum) ? schema.enum : undefined;
+  const values = Array.isArray(schema.enum) ? schema.enum : undefined;
+  if (schema.const === undefined) return values;
+  return [schema.const].filter((one) => !values || values.some((value) => isEqual(value, one)));
 }
 
 function mustBeOneOf(values: readonly unknown[]): string {
@@ -119,7 +131,7 @@ function holdsParts(path: string, pattern: string): boolean {
 
 const segmentsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
-function* inItems(schema: Json, items: readonly unknown[]): Work<WrongValue | undefined> {
+function* inItems(schema: unknown, items: readonly unknown[]): Work<WrongValue | undefined> {
   for (const [at, item] of items.entries()) {
     yield;
     const wrong = yield* findWrong(schema, item);
@@ -141,7 +153,7 @@ function* inMembers(schema: Json, value: Json): Work<WrongValue | undefined> {
       return { path: [name], rule: "is unknown" };
     }
     yield;
-    const wrong = yield* findWrong(objectOf(isKnown ? properties[name] : others), value[name]);
+    const wrong = yield* findWrong(isKnown ? properties[name] : others, value[name]);
     if (wrong) return { ...wrong, path: [name, ...wrong.path] };
   }
   return undefined;

@@ -39,7 +39,7 @@ const ENCODED = invalidCall("A form must not be encoded", 415);
  * @throws {Refusal} if the headers, the query, a form or JSON has such a name
  */
 export async function refuseOtherMethods(
-  headers: Pick<Headers, "has">,
+  headers: Pick<Headers, "get" | "has">,
   query: string,
   { bytes, type = "" }: Content,
   { isUntrusted, parameters = [] }: NodeOperation,
@@ -50,7 +50,10 @@ export async function refuseOtherMethods(
     if (!names.every(isDescribed)) throw REFUSED;
   };
   check([...HEADERS.filter((name) => headers.has(name)), ...namesInForm(query)]);
-  const find = bytes && finderOf(type);
+  if (!bytes) return;
+  // Laravel looks for the word in the whole header.
+  const isJson = /[/+]json/i.test(headers.get("content-type") ?? "");
+  const find = finderOf(type) ?? (isJson ? namesInJson : undefined);
   if (!find) return;
   if (find !== namesInJson && headers.has("content-encoding")) throw ENCODED;
   await inSlices(searchBlocks(bytes, (text) => check(find(text))));
@@ -60,8 +63,7 @@ export async function refuseOtherMethods(
 function finderOf(type: string): ((text: string) => string[]) | undefined {
   const [essence = ""] = type.split(/[,\s]/);
   if (essence === "" || essence === "application/x-www-form-urlencoded") return namesInForm;
-  if (essence.startsWith("multipart/")) return namesInParts;
-  return /[/+]json/.test(type) ? namesInJson : undefined;
+  return essence.startsWith("multipart/") ? namesInParts : undefined;
 }
 
 /** What names a method is shorter than the overlap of two blocks. */

@@ -83,11 +83,10 @@ async function placeParams(
     return { texts, isList: items !== undefined, fault };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return {
-      texts: [],
-      isList: false,
-      fault: refusalOfParameter("body", "", "has a parameter twice"),
-    };
+    const rule = error.message.startsWith("duplicate key")
+      ? "has a parameter twice"
+      : `has parameters that are ${error.message}`;
+    return { texts: [], isList: false, fault: refusalOfParameter("body", "", rule) };
   }
 }
 

@@ -82,6 +82,18 @@ export const FULL_AFTERWARDS: Refusal = afterwards(FULL);
 export const STOPPING_AFTERWARDS: Refusal = afterwards(STOPPING);
 export const TOKEN_ENDED_AFTERWARDS: Refusal = afterwards(TOKEN_ENDED);
 
+/** For a reader that keeps others waiting. */
+export const READS_SLOWLY: Refusal = afterwards(
+  new Refusal(503, CODES.busy, "The client reads too slowly, and others wait", { headers: LATER }),
+);
+
+/** Returns the reason why a call is not sent, without a doubt whether the node has received it. */
+export function beforehand(reason: unknown): unknown {
+  if (!(reason instanceof Refusal)) return reason;
+  const { status, code, message, details } = reason;
+  return new Refusal(status, code, message, { ...details, isUncertain: false });
+}
+
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(
   503,

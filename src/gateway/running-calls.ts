@@ -20,7 +20,7 @@ import type { Capacity } from "./capacity.ts";
 import { CALL_DEPTH_MAX } from "./content.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { beforehand, FULL, FULL_AFTERWARDS, type Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import {
   sendUpstream,
@@ -135,7 +135,7 @@ export class RunningCalls {
     collect: number,
   ): Promise<UpstreamResponse> {
     const { clientSignal, nodeSignal: signal } = this.#deadline;
-    if (clientSignal.aborted) throw clientSignal.reason;
+    if (clientSignal.aborted) throw beforehand(clientSignal.reason);
     const isRead = operation.access === "read";
     if (this.#isClient) this.#responseBytes.purpose = isRead ? "named client" : "write";
     if (!this.#responseBytes.set(SMALL)) throw FULL;
@@ -183,8 +183,8 @@ export class RunningCalls {
   }
 
   /** Ends the calls, and the response that is being sent, if it is a stream. */
-  breakOff(): void {
-    this.#deadline.end(STOPPING_AFTERWARDS);
+  breakOff(reason: Refusal = STOPPING_AFTERWARDS): void {
+    this.#deadline.end(reason);
   }
 
   /**

@@ -95,11 +95,13 @@ class FairShares {
   }
 
   /**
-   * Returns the number of slots that calls take which begin together. A batch keeps the node busy
-   * for as long as its calls do one by one.
+   * Returns the number of slots that calls of the share take which begin together. A batch keeps
+   * the node busy for as long as its calls do one by one.
    */
-  sizeOf(calls: number): number {
-    return Math.min(calls, this.#slotsEach ?? 1);
+  sizeOf(calls: number, { taken }: Share): number {
+    return this.#slotsEach === undefined
+      ? 1
+      : Math.max(1, Math.min(calls, this.#slotsEach - taken));
   }
 
   /** Call this when a call of the share begins. */
@@ -248,7 +250,7 @@ export class Slots {
   }
 
   #give(share: Share, isHeavy: boolean, calls: number): Slot {
-    const size = Math.min(this.#fairShares.sizeOf(calls), share.max - share.taken);
+    const size = Math.min(this.#fairShares.sizeOf(calls, share), share.max - share.taken);
     const slot = new Slot(this, share, size);
     this.#taken += slot.size;
     share.taken += slot.size;

@@ -15,6 +15,7 @@ import {
   hasHead,
   headAgeOf,
   isKnownToBeInSync,
+  isPrivate,
   LAG,
   reachedBy,
   STALL_LIMIT,
@@ -230,6 +231,7 @@ function ifSyncing(evidence: Evidence): NodeStatus | undefined {
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
   }
   const { synced, progress } = values;
+  if (isPrivate(evidence)) return undefined;
   if (synced === false) {
     return syncing(
       hasHead(evidence)

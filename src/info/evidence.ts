@@ -44,7 +44,7 @@ export const STALL_LIMIT = 3_600_000;
 export function isKnownToBeInSync(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
   const isCompared = wholeNumber(values.height) !== undefined && targetsOf(evidence).length > 0;
-  return values.synced === true || isCompared ||
+  return values.synced === true || isCompared || isPrivate(evidence) ||
     (health?.complete !== undefined && values.progress !== undefined);
 }
 
@@ -112,6 +112,9 @@ export function stallLimitOf(evidence: Evidence): number | undefined {
 /** Returns the name of a well-known network. */
 export const networkNameOf = (evidence: Pick<Evidence, "plan" | "values">): string | undefined =>
   expectedIn(evidence)?.name;
+
+/** True if the node makes the blocks of its network itself, and has nobody to catch up with. */
+export const isPrivate = (evidence: Evidence): boolean => expectedIn(evidence)?.private === true;
 
 export function expectedIn(
   { plan, values: { chain_id, software, network } }: Pick<Evidence, "plan" | "values">,

@@ -78,7 +78,9 @@ export class KindState {
   /** The time from which the node's identity is asked for again; `-Infinity` if it is not known. */
   get identityDueAt(): number {
     const keys = Object.keys(this.#options.expect);
-    const sources = keys.flatMap((key) => sourceNamesOf(this.plan.fields[key]));
+    const sources = this.plan.sources.has(HOST)
+      ? [HOST]
+      : keys.flatMap((key) => sourceNamesOf(this.plan.fields[key]));
     return Math.min(...sources.map((name) => this.cache.get(name)?.dueAt ?? -Infinity));
   }
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { parseReference, type Plan, type Role } from "./query-plan.ts";
+import { parseReference, type Plan, type PlannedSource, type Role } from "./query-plan.ts";
 import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
@@ -67,6 +67,8 @@ const LEAST_AGE_MS = 1000;
 const PAUSE = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
+/** The longest time after which a failed source is queried again that does not ask the node. */
+const RETRY_BESIDE_MS = 60_000;
 
 export class SourceCache {
   readonly #plan: Plan;
@@ -114,12 +116,12 @@ export class SourceCache {
         !state?.validAt || state.error ||
         (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
       );
-    return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
-      const { askedAt, dueAt = -Infinity } = this.get(name) ?? {};
-      if (isWatch && "command" in source && role === "optional" && askedAt) {
-        return now.monotonic - askedAt.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
-      }
-      return isUncertain || now.monotonic >= dueAt;
+    return [...this.#plan.sources].filter(([name, planned]) => {
+      const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
+      if (!askedAt || !isBesideNode(planned)) return isUncertain || now.monotonic >= dueAt;
+      const wait = error ? Math.min(planned.ttl, RETRY_BESIDE_MS) : planned.ttl;
+      const least = isWatch && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
+      return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
     }).map(([name]) => name);
   }
 
@@ -183,6 +185,14 @@ export class SourceCache {
     const until = Math.min(...required.map((state) => state?.until ?? -Infinity));
     return { responses, oldest, isOld: required.some((state) => !state || isOld(state)), until };
   }
+}
+
+/** True for a program, a file and another server, to which a change of the node means nothing. */
+function isBesideNode({ source, role }: PlannedSource): boolean {
+  if (role !== "optional") return false;
+  if ("command" in source || "file" in source) return true;
+  const place = "get" in source ? source.get : "post" in source ? source.post : "";
+  return /^https?:/i.test(place);
 }
 
 export function valueFrom(responses: Responses, reference: Reference): unknown {

@@ -65,6 +65,8 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 const CLAUSE_LENGTH = 300;
 
 const CHAIN = ["chain_id", "network"] as const;
+/** Several currencies have networks of the same names. */
+const CHAIN_WITHOUT_ID = ["network", "software"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
@@ -115,15 +117,16 @@ interface LoggedStatus {
 /** What the log of a node's state remembers when the configuration is reloaded. */
 export class LogMemory {
   lastSeen: LastSeen | undefined;
-  chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
+  chain: Partial<Readonly<Record<"chain_id" | "network" | "software", string | undefined>>> = {};
   /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
   start: { readonly at: number; readonly offset: number } = { at: -Infinity, offset: 0 };
   status: LoggedStatus | undefined;
   hasBeenOk = false;
   /** The last software and version that was logged. */
   software: string | undefined;
-  /** Of the status and the version. */
+  /** Of the status. */
   readonly changes: RateLimit = new RateLimit(CHANGES);
+  readonly versions: RateLimit = new RateLimit(CHANGES);
   readonly remarks: RateLimit = new RateLimit(CHANGES);
   readonly chains: RateLimit = new RateLimit(CHAINS);
   readonly starts: RateLimit = new RateLimit(STARTS);
@@ -183,7 +186,7 @@ export class StateLog {
     const before = memory.software;
     const runs = [software, version].filter((part) => part !== undefined).join(" ");
     const event: VersionEvent = { code: "version", level: "info" };
-    if (!runs || runs === before || !this.#mayLog(event, memory.changes, now)) return;
+    if (!runs || runs === before || !this.#mayLog(event, memory.versions, now)) return;
     memory.software = runs;
     log(`${label} runs ${quote(runs)}${before ? ` now, was ${quote(before)}` : ""}`, event);
   }
@@ -203,9 +206,12 @@ export class StateLog {
     const { label, log, hide, memory, onIdentity } = this.#options;
     const before = memory.chain;
     const chain = { ...before };
-    for (const key of CHAIN) chain[key] = textOf(values[key]) ?? chain[key];
+    const isVague = (values.chain_id ?? chain.chain_id) === undefined &&
+      values.network !== undefined;
+    const keys = isVague ? CHAIN_WITHOUT_ID : CHAIN;
+    for (const key of keys) chain[key] = textOf(values[key]) ?? chain[key];
     memory.chain = chain;
-    const changed = CHAIN.filter((key) => before[key] !== undefined && before[key] !== chain[key]);
+    const changed = keys.filter((key) => before[key] !== undefined && before[key] !== chain[key]);
     if (changed.length === 0) return;
     memory.lastSeen = undefined;
     onIdentity?.();

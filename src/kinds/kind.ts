@@ -167,6 +167,12 @@ export interface NetworkRules {
   quiet?: Duration | undefined;
   /** The minimum number of peers. A node with fewer peers has the status_code no_peers. */
   peers?: number | undefined;
+  /**
+   * True for a network such as regtest, whose blocks the node makes itself when it is told to.
+   * Neither synced nor progress counts there.
+   * @default false
+   */
+  private?: boolean | undefined;
 }
 
 export interface KindHealth {
@@ -207,6 +213,12 @@ export interface WebSocketPlace {
   path?: string | undefined;
   /** The difference to the port of the node's URL. */
   port_offset?: number | undefined;
+  /**
+   * The number of WebSocket connections that the service may make. It must leave some of the
+   * node's connections to calls and queries.
+   * @default 256
+   */
+  connections?: number | undefined;
 }
 
 /**

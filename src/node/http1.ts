@@ -203,7 +203,10 @@ export class ResponseReader {
       this.#headLength -= 2;
       this.#state = "size";
     } else if (line === "") this.#end();
-    else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
+    // Kubo has sent the status before it meets the error.
+    else if (/^x-stream-error:/i.test(line)) {
+      throw new SourceError("reset", "broke off its response");
+    } else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
   }
 
   #endHead(): void {

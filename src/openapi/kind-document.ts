@@ -83,8 +83,8 @@ function withPageMarks(value: unknown): unknown {
 }
 
 /**
- * Selects the kind's operations that the node lists. If the node has no list, selects the
- * operations that fit the node's software and version.
+ * Selects the kind's operations that the node lists. If the node has no list, or if an operation
+ * belongs to some programs, selects the operations that fit the node's software and version.
  */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
@@ -103,8 +103,11 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   const names = offer.names?.slice(0, NAMES_MAX);
   if (!names) return { ...part, methods: part.methods.filter((method) => isIn(method, offer)) };
   const there = new Set(names);
-  const known = part.methods
-    .filter(({ name }) => there.has(before ? name.split(before)[0]! : name));
+  // What a method reveals may depend on the software, even where all have it.
+  const known = part.methods.filter((method) =>
+    there.has(before ? method.name.split(before)[0]! : method.name) &&
+    (method["x-software"] === undefined || isIn(method, offer))
+  );
   if (!before) part.methods.forEach(({ name }) => there.delete(name));
   return { ...part, methods: [...known, ...before ? [] : [...there].map(unknownMethod)] };
 }

@@ -11,6 +11,7 @@ import {
   formatPointer,
   isObject,
   type Json,
+  listOf,
   mapMembers,
   objectOf,
   setMember,
@@ -19,7 +20,14 @@ import {
 import { mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { LIMITS } from "./diagnostics.ts";
-import { isPure, type Link, nameOfComponent, type Resolved, type Target } from "./resolve.ts";
+import {
+  isLongName,
+  isPure,
+  type Link,
+  nameOfComponent,
+  type Resolved,
+  type Target,
+} from "./resolve.ts";
 import {
   ByShape,
   isKeyword,
@@ -83,6 +91,7 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
     sections.add(section);
     for (const key of keys) {
       await pause();
+      if (isLongName(key)) continue;
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
@@ -157,9 +166,7 @@ class Copier {
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;
     if (shape === "method" && key === "params" && object.paramStructure !== "by-name") {
-      // Without one of them, the others would have wrong positions.
-      const diagnostics = this.#resolved.diagnosticsOf(member as Json, inner) ?? new Map();
-      if ([...diagnostics.values()].some(({ isOmitted }) => isOmitted)) return undefined;
+      return this.#copyPositions(member, inner, depth);
     }
     if (!Object.hasOwn(NAMING, inner)) {
       return this.copy(member, inner, this.#plan.sections.has(object), depth + 1);
@@ -234,6 +241,12 @@ class Copier {
     this.#placed.add(value);
     if (this.#copiedSize > LIMITS.added) return refuse("would make the document too large");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
+  }
+
+  /** Resolves to `undefined` if one of the items is omitted: the others would move. */
+  async #copyPositions(items: unknown, shape: Shape, depth: number): Promise<unknown> {
+    const copied = await this.copy(items, shape, false, depth + 1);
+    return listOf(copied).length < listOf(items).length ? undefined : copied;
   }
 
   /** Returns `undefined` if the link is broken or leads to a value that is not a component. */

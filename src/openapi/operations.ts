@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  estimateSize,
   isObject,
   type Json,
   listOf,
@@ -201,8 +202,10 @@ class OperationCheck {
     });
     const { security, ...others } = checked;
     const schemes = listOf(security).flatMap((one) => Object.keys(objectOf(one)));
-    if (schemes.length <= LIMITS.inherited) return checked;
-    const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
+    const isSmall = schemes.length <= LIMITS.inherited && estimateSize(security) <= SECURITY_MAX;
+    if (isSmall) return checked;
+    const message = `"security" has more than ${LIMITS.inherited} schemes, or long names; ` +
+      "it is omitted";
     this.#diagnostics.add("error", message, () => ["security"]);
     return others;
   }
@@ -286,3 +289,6 @@ function parameterKey(name: string, place: string): string {
 }
 
 const NAME_MAX = 200;
+
+/** The maximum size (`estimateSize`) of a document's `security`, which operations may repeat. */
+const SECURITY_MAX = 1000;

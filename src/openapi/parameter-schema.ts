@@ -119,6 +119,7 @@ export class SchemaReader {
   }
 
   read(value: unknown): Json {
+    if (value === false) return { not: {} };
     const { $ref: reference, ...beside } = objectOf(value);
     const isWhole = Object.keys(beside).every((key) => ANNOTATION.test(key));
     if (reference !== undefined && !isWhole) {

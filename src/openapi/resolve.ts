@@ -206,8 +206,11 @@ export class Resolved {
 /** The maximum length of a component's name, which is part of every reference. */
 const NAME_MAX = 400;
 
+/** A component with a longer name gets another one, which the references to it have. */
+export const isLongName = (name: string): boolean => name.length > NAME_MAX;
+
 const isComponentName = (name: string): boolean =>
-  /^[A-Za-z0-9._-]+$/.test(name) && name.length <= NAME_MAX;
+  /^[A-Za-z0-9._-]+$/.test(name) && !isLongName(name);
 
 function isSame(file: string, url: string | undefined): boolean {
   return file === "" || (URL.canParse(file, url) && new URL(file, url).href === url);
@@ -240,8 +243,9 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
 export function nameOfComponent({ structure }: Resolved, target: Target): string | undefined {
   const { shape, path } = target;
   const section = structure.sections[shape];
-  if (path.length !== (section?.length ?? NaN) + 1) return undefined;
-  return section!.every((key, i) => key === path[i]) ? path.at(-1) : undefined;
+  const name = path.at(-1);
+  if (path.length !== (section?.length ?? NaN) + 1 || isLongName(name!)) return undefined;
+  return section!.every((key, i) => key === path[i]) ? name : undefined;
 }
 
 export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {
@@ -250,10 +254,17 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
 
 function* settle(resolved: Resolved): Work<void> {
   const { structure, links } = resolved;
+  // Many references may lead to one target, which may have many members.
+  const pure = new ByShape<boolean>();
+  const isPureAt = ({ shape, value }: Target): boolean => {
+    const known = pure.get(value, shape);
+    if (known !== undefined) return known;
+    const found = isPure(structure, shape, value);
+    pure.set(value, shape, found);
+    return found;
+  };
   const nextOf = ({ target }: Link): Link | undefined =>
-    target && isPure(structure, target.shape, target.value)
-      ? resolved.linkOf(target.value, target.shape)
-      : undefined;
+    target && isPureAt(target) ? resolved.linkOf(target.value, target.shape) : undefined;
   for (const start of links) {
     const trail = new Set<Link>();
     let link: Link | undefined = start;

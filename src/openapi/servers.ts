@@ -236,12 +236,22 @@ export function withoutLogin(url: string): string {
 
 /**
  * Returns the variables of a server that are left when the user and password are omitted, or
- * `undefined` if the server's URL has neither.
+ * `undefined` if neither the server's URL nor the values of its variables have them.
  */
 export function variablesWithoutLogin({ url, variables }: Json): Json | undefined {
-  if (typeof url !== "string" || withoutLogin(url) === url) return undefined;
-  const left = variablesOf(withoutLogin(url));
-  return mapMembers(objectOf(variables), (one, name) => left.has(name) ? one : undefined);
+  const without = (value: unknown) => typeof value === "string" ? withoutLogin(value) : value;
+  const left = without(url) === url ? undefined : variablesOf(without(url) as string);
+  const all = objectOf(variables);
+  const changed = mapMembers(all, (one, name) => {
+    if (left && !left.has(name)) return undefined;
+    const { default: value, enum: values } = objectOf(one);
+    const list = listOf(values);
+    const isSame = without(value) === value && list.every((each) => without(each) === each);
+    if (isSame) return one;
+    const cleaned = { ...objectOf(one), default: without(value) };
+    return list.length === 0 ? cleaned : { ...cleaned, enum: list.map(without) };
+  });
+  return left || Object.keys(all).some((name) => changed[name] !== all[name]) ? changed : undefined;
 }
 
 function hostOf(url: string): string {

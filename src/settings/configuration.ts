@@ -170,7 +170,8 @@ export function configuration(
   const settings: SettingsOf<FileConfig> = {
     listen: optional(
       LISTEN,
-      "The address and port to listen on. An IPv6 address needs brackets, as in [::1]:8080",
+      "The address and port to listen on. An IPv6 address needs brackets " +
+        'and, in YAML, quotes, as in "[::1]:8080"',
       {
         also: ["host", "port"],
         default: "127.0.0.1:8080",

@@ -13,6 +13,7 @@ import {
   mapMembers,
   objectOf,
   present,
+  textOf,
 } from "../json/values.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -105,6 +106,9 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
       .filter((parameter) => multiSegmentOf(parameter) === true).map(({ name }) => name);
     return new PathTemplate(path, (name) => spanning.includes(name));
   };
+  const [server] = [...listOf(rest.servers), ...base.openapi?.servers ?? []].map(objectOf);
+  const prefix = textOf(server?.url) ?? "";
+  const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/", () => false);
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     const own = objectOf(item), inherited = base.openapi?.paths[path];
     // If the item has `parameters`, they are those of the inherited operations, too.
@@ -118,6 +122,11 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
       for (const before of operationsAt(base, path, key!, now, templateOf)) {
         pairs.push({ ...place, now, before });
       }
+      // What is posted there may call any method. Some nodes that only have JSON-RPC take it at any
+      // path.
+      const mayBeRpc = rpcPath && key === "post" &&
+        (!base.openapi || templateOf(prefix + path, now).overlaps(rpcPath));
+      if (mayBeRpc) pairs.push({ ...place, now, before: { ...now, "x-access": "write" } });
     }
   }
   return pairs.flatMap(({ name, path, now, before }) => {

@@ -24,6 +24,7 @@ import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFile, FIELD, NODE_SOURCE, REFERENCES } from "./node-schema.ts";
 import {
   anyOf,
+  BOOLEAN,
   choice,
   filledList,
   filledMap,
@@ -110,6 +111,15 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
     "The minimum number of peers. A node with fewer peers has the status_code no_peers",
     {
       example: "1",
+    },
+  ),
+  private: optional(
+    BOOLEAN,
+    "True for a network such as regtest, whose blocks the node makes itself when it is told to. " +
+      "Neither synced nor progress counts there",
+    {
+      default: "false",
+      example: "true",
     },
   ),
 };
@@ -214,6 +224,12 @@ const LISTING = v.pipe(
 const WEBSOCKET = object({
   path: optional(PATH, "The path below the node's URL"),
   port_offset: optional(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
+  connections: optional(
+    wholeNumber(1, 256),
+    "The number of WebSocket connections that the service may make. " +
+      "It must leave some of the node's connections to calls and queries",
+    { default: "256" },
+  ),
 });
 
 const OPERATIONS: SettingsOf<

@@ -192,7 +192,11 @@ export function byKey<T>(
     if (form) return form[1];
     const typed = Object.keys(value);
     const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
-    const there = typed.length > 0 ? `, but has ${typed.map(describeValue).join(", ")}` : "";
+    // A key may be a secret after a forgotten space.
+    const isName = typed.every((key) => /^\w{1,20}$/.test(key));
+    const there = isName && typed.length > 0
+      ? `, but has ${typed.map(describeValue).join(", ")}`
+      : "";
     const message = `must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`;
     return withIssues(v.unknown(), [{ message }]) as Schema<T>;
   });

@@ -21,6 +21,7 @@ export class Inbox {
   readonly #unread: string[] = [];
   #unreadLength = 0;
   #pending = 0;
+  #pendingLength = 0;
   #isClosed = false;
 
   /** @param respond never rejects */
@@ -32,6 +33,11 @@ export class Inbox {
   /** The number of characters that wait, and what their messages take besides. */
   get waiting(): number {
     return this.#unreadLength;
+  }
+
+  /** The number of characters of the messages that are responded to. */
+  get pending(): number {
+    return this.#pendingLength;
   }
 
   get isPaused(): boolean {
@@ -61,9 +67,12 @@ export class Inbox {
       const message = this.#unread.shift();
       if (message === undefined) return;
       this.#unreadLength -= message.length + OVERHEAD;
+      const { length } = message;
       this.#pending++;
+      this.#pendingLength += length;
       void this.#respond(message).then(() => {
         this.#pending--;
+        this.#pendingLength -= length;
         if (this.#isClosed) return;
         const wasPaused = this.isPaused;
         this.#next();

@@ -32,7 +32,7 @@ export interface SessionPeer extends Peer {
 export interface SessionOwner extends NodeAccess {
   onNodeSocketEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
-  makeRoom(): void;
+  makeRoom(session: Session): void;
   count(direction: "received" | "sent"): void;
   onEnd(session: Session, reason: EndReason): void;
 }
@@ -108,8 +108,14 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   readonly #endRight = (): void => this.end("right");
 
+  get isNamed(): boolean {
+    return this.#handshake.caller.client !== undefined;
+  }
+
+  /** What the client keeps in memory: what it has not read, and messages that are responded to. */
   get waiting(): number {
-    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.waiting;
+    if (this.#reason) return 0;
+    return this.#outbox.waiting + this.#inbox.waiting + this.#inbox.pending;
   }
 
   onText(text: string): void {
@@ -244,9 +250,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #limitWaiting(): void {
     const { waiting } = this;
     // A client that reads no responses is ended by `Outbox.drain`, however large they are.
-    const isTooMuch = waiting - this.#outbox.measureResponses() > WAITING_MAX;
-    if (isTooMuch) this.end("slow");
-    else if (!this.#waitingBytes.set(waiting)) this.#owner.makeRoom();
+    const others = waiting - this.#outbox.measureResponses() - this.#inbox.pending;
+    if (others > WAITING_MAX) this.end("slow");
+    else if (!this.#waitingBytes.set(waiting)) this.#owner.makeRoom(this);
   }
 
   #finish(reason: EndReason): void {

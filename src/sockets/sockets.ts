@@ -105,7 +105,7 @@ export class Sockets implements SessionOwner, Follower {
       const quota = this.gateway.quotaOf(caller)?.refusal;
       if (quota) throw quota;
       this.#connect = request.connect;
-      const drop = this.#takePlace(caller);
+      const drop = await this.#takePlace(caller);
       const table = await this.#try().catch((error) => {
         drop();
         throw error;
@@ -132,7 +132,7 @@ export class Sockets implements SessionOwner, Follower {
   ): Promise<Followed> {
     if (!request.connect) throw NO_CONNECTIONS;
     this.#connect = request.connect;
-    const drop = this.#takePlace(caller);
+    const drop = await this.#takePlace(caller);
     const peer = new EventPeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
@@ -156,9 +156,11 @@ export class Sockets implements SessionOwner, Follower {
     this.#isNodeReady = false;
   }
 
-  makeRoom(): void {
+  makeRoom({ isNamed }: Session): void {
     let largest: Session | undefined;
     for (const session of this.#sessions) {
+      // A part of the budget is reserved for clients with a token.
+      if (session.isNamed && !isNamed) continue;
       if (!largest || session.waiting > largest.waiting) largest = session;
     }
     // Where the bytes of other calls take the room, the end of clients that read gives none back.
@@ -200,16 +202,18 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   /**
-   * Returns a function that gives the place back.
+   * Resolves to a function that gives the place back.
    *
    * @throws {Refusal} if no more clients may connect
    */
-  #takePlace({ client }: Caller): () => void {
+  async #takePlace({ client }: Caller): Promise<() => void> {
+    // Each client may take a connection to the node.
+    const { connections = SOCKETS_MAX } = (await this.gateway.node.definition())?.websocket ?? {};
     if (this.#hasEnded) throw STOPPING;
     const places = this.#places;
     const kind = client ? "named" : "anonymous";
-    const most = client || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
-    if (places.anonymous + places.named >= SOCKETS_MAX || places[kind] >= most) {
+    const most = client || !this.gateway.hasClients ? connections : Math.ceil(connections / 2);
+    if (places.anonymous + places.named >= connections || places[kind] >= most) {
       throw TOO_MANY_CLIENTS;
     }
     places[kind]++;

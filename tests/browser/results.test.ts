@@ -17,6 +17,9 @@ let server: Served;
 let info: Json | undefined;
 let asked: { target: string; body: string }[];
 
+/** Resolves when the page has the head of the response that breaks off. */
+let begun: Promise<unknown>;
+
 const problem = (status: number, more: Json) =>
   Response.json({ title: "No", ...more }, {
     status,
@@ -41,6 +44,20 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
     }),
   "/t/shorter": () => Response.json({ a: "x".repeat(7_999_990) }),
   "/t/long": () => Response.json({ a: "x".repeat(8_000_000) }),
+  "/t/odd": () => problem(400, { message: { toString: 1 } }),
+  "/t/broken": () => {
+    const parts = [new TextEncoder().encode("a".repeat(100_000))];
+    return new Response(
+      new ReadableStream({
+        async pull(controller) {
+          const part = parts.pop();
+          if (part) return controller.enqueue(part);
+          await begun;
+          controller.error(new Error("The node has ended"));
+        },
+      }),
+    );
+  },
   "/t/refused": () =>
     problem(422, {
       detail: "The node refused the call",
@@ -74,6 +91,8 @@ const DOCUMENT = {
     },
     "/secret": { get: { ...DONE, operationId: "secret", security: [{ key: [] }] } },
     "/refused": { get: { ...DONE, operationId: "refused" } },
+    "/odd": { get: { ...DONE, operationId: "odd" } },
+    "/broken": { get: { ...DONE, operationId: "broken" } },
     "/slow": { get: { ...DONE, operationId: "slow" } },
     "/html": { get: { ...DONE, operationId: "html" } },
     "/shorter": { get: { ...DONE, operationId: "shorter" } },
@@ -349,5 +368,24 @@ results(
       assert.match(line, "No response: this service cannot be reached");
     }),
 );
+
+results("what a response or a stop leaves open is said", () =>
+  inPage(async (page) => {
+    const broken = operationAt(page, "broken");
+    await openForm(broken);
+    begun = page.waitForResponse("**/t/broken");
+    const broke = await sendForm(broken);
+    assert.match(broke.line, /^The response broke off · status 200 · /);
+    const odd = operationAt(page, "odd");
+    await openForm(odd);
+    const { line, text } = await sendForm(odd);
+    assert.match(line, /^400 /);
+    assert.match(text, "toString");
+    await page.route("**/t/give**", () => {});
+    const { operation } = await ask(page);
+    await confirmSent(page);
+    await operation.getByRole("button", { name: "Stop" }).click();
+    await operation.getByText(/^Cancelled after .* · the node may have carried it out$/).waitFor();
+  }));
 
 results.run();

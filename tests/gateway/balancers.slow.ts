@@ -5,7 +5,8 @@
  */
 import { on, once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -74,7 +75,10 @@ async function startBalancer(
   for (const [at, { url }] of services.entries()) ports[8081 + at] = Number(new URL(url).port);
   const text = await readFile(`${ROOT}deploy/${file}`, "utf8");
   const path = join(bench.home, file);
-  const moved = text.replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (port) => `${ports[port] ?? port}`);
+  const moved = text.replaceAll(
+    /(?<=127\.0\.0\.1:|http:\/\/:)\d+/g,
+    (port) => `${ports[port] ?? port}`,
+  );
   await writeFile(path, around(moved, bench.home));
   await bench.daemon(command(program, path, bench.home), reads);
   return { reads: `http://127.0.0.1:${reads}`, writes: `http://127.0.0.1:${writes}` };
@@ -290,6 +294,48 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
           assert.equal(wrong, [], `${fault}: wrong answers to ${method}`);
         }
         assert.is(GET.failed(), 0, `${fault}: failed reads`);
+      }
+    }),
+  );
+
+  testWhere(
+    balanced,
+    missing,
+    "its ports are on this machine alone, under every name, and no path has two meanings",
+    bench("names", async (bench) => {
+      const port = await freePort();
+      const anvil = await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
+      const services = await Promise.all(["a", "b", "c"].map(async (name) => {
+        const config = { node: anvil.url, hosts: ["node.example"], metrics: true };
+        return await bench.service(["--config", await bench.config(`${name}.yaml`, config)]);
+      }));
+      const balanced = await startBalancer(bench, balancer, services);
+      const statusAt = (base: string, path: string, host?: string, address = "127.0.0.1") =>
+        new Promise<number | string>((resolve) => {
+          const { port } = new URL(base);
+          const headers = { host: host ?? `127.0.0.1:${port}` };
+          request({ host: address, port, path, headers }, (response) => {
+            let length = 0;
+            response.on("data", (part: Uint8Array) => length += part.length)
+              .on("end", () => resolve(length > 0 ? response.statusCode! : "nothing"));
+          }).on("error", (error: NodeJS.ErrnoException) => resolve(error.code!)).end();
+        });
+      const outside = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+        .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+      await until(async () => await statusAt(balanced.reads, "/v1/info") === 200);
+      for (const [side, base] of Object.entries(balanced)) {
+        for (const host of ["node.example", "localhost", undefined]) {
+          assert.is(await statusAt(base, "/v1/info", host), 200, `${side} ${host}`);
+        }
+        assert.is(await statusAt(base, "/v1/metrics"), 200, side);
+        const paths = [
+          "/v1\\metrics",
+          ...name === "HAProxy" ? ["/v1/./metrics", "/%2E/v1/info"] : [],
+        ];
+        for (const path of paths) assert.is(await statusAt(base, path), 400, `${side} ${path}`);
+        if (!outside) continue;
+        const host = `127.0.0.1:${new URL(base).port}`;
+        assert.is(await statusAt(base, "/v1/info", host, outside), "ECONNREFUSED", side);
       }
     }),
   );

@@ -52,6 +52,14 @@ function changed(recording: string, name: string, path: string, values: Json): J
   return { [name]: whole };
 }
 
+/** The values of hsd and bcoin on the main network, at a chain. */
+function onMain(recording: string, chain: Json): Json {
+  const all = changed(recording, "GET /", "chain", chain);
+  Object.assign(all["GET /"] as Json, { network: "main" });
+  Object.assign((all["GET /"] as Json).pool as Json, { outbound: 8 });
+  return all;
+}
+
 /** The progress of hsd and bcoin ends 40 minutes ago. */
 const byTime = ({ height, head, date }: SyncState) => {
   const first = head - height * PER_BLOCK;
@@ -89,7 +97,7 @@ const ethereum = (state: SyncState, height: number) => ({
 export const SYNCING: Readonly<Record<string, [recording: string, play: Play]>> = {
   bcoin: ["bcoin", (state) => ({
     answers: {
-      ...changed("bcoin", "GET /", "chain", { height: state.height, progress: byTime(state) }),
+      ...onMain("bcoin", { height: state.height, progress: byTime(state) }),
       ...changed("bcoin", "getblockheader", "", { time: unix(state.head) }),
     },
   })],
@@ -122,10 +130,7 @@ export const SYNCING: Readonly<Record<string, [recording: string, play: Play]>> 
   // The height of Geth remains 0 until it has the whole state.
   "ethereum, Geth with snap sync": ["ethereum-syncing", (state) => ethereum(state, 0)],
   handshake: ["handshake", (state) => ({
-    answers: changed("handshake", "GET /", "chain", {
-      height: state.height,
-      progress: byTime(state),
-    }),
+    answers: onMain("handshake", { height: state.height, progress: byTime(state) }),
   })],
   monero: ["monero", ({ height, target, head }) => ({
     answers: {

@@ -106,7 +106,11 @@ testWhere(
         },
       }),
       [second.url, "--metrics", "--forward", "reads"],
-      [litecoin.url, "--metrics"],
+      // Under the name `regtest`, the node would not be syncing.
+      config("litecoin.yaml", {
+        node: { url: litecoin.url },
+        info: { fields: { network: "net#/subversion" } },
+      }),
       [member!.url, "--metrics"],
       config("wrong.yaml", { node: { url: litecoin.url, auth: { basic_file: "wrong" } } }),
       ["--metrics"],

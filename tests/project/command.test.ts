@@ -326,6 +326,15 @@ json("check --offline reports an error that the service would log, as JSON, too"
   assert.equal(await check("--json"), [1, { ok: false, troubles: [itself], notes: [] }]);
   write(8545);
   assert.equal(await check("--json"), [0, { ok: true, troubles: [], notes: [] }]);
+  // Only the service has the credentials that systemd gives it.
+  const client = "{ name: a, token_file: $CREDENTIALS_DIRECTORY/a, allow: [reads] }";
+  writeFileSync(
+    config,
+    `node: { url: "http://127.0.0.1:8545" }\nforward: { clients: [${client}] }\n`,
+  );
+  const [code, text] = await check();
+  assert.match(text, "$CREDENTIALS_DIRECTORY is not set\nThe configuration has no errors\n");
+  assert.is(code, 0);
 });
 
 json("check --json prints one object and exits with 0 if there is no error", async () => {

@@ -135,12 +135,12 @@ testWhere(
       return status_code ?? status;
     };
     try {
-      await until(async () => await status() === "syncing");
+      await until(async () => await status() === "ok");
       const before = readFileSync(cookie, "utf8");
       await daemon.stop("SIGTERM");
       await until(async () => await status() === "connection_refused");
       daemon = await node();
-      await until(async () => await status() === "syncing");
+      await until(async () => await status() === "ok");
       assert.is.not(readFileSync(cookie, "utf8"), before);
     } finally {
       const { stderr } = await service.stop();
