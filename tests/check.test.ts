@@ -159,6 +159,18 @@ check("check reports in plain words that a node cannot be reached", async () => 
   assert.match(known, "what this node lacks: it cannot be reached: connection refused");
 });
 
+check("a description that a method returns may have more than a mebibyte", async () => {
+  const about = { title: "Long", version: "1", description: "x".repeat(2 * 1024 * 1024) };
+  const result = { openrpc: "1.3.2", info: about, methods: [] };
+  await using node = await serveFetch((_, init) => {
+    const { id, method } = JSON.parse(String(init?.body));
+    const body = method === "rpc.discover" ? { result } : { error: { code: -32601, message: "" } };
+    return Promise.resolve(Response.json({ jsonrpc: "2.0", id, ...body }));
+  });
+  const text = await report({ node: { url: node.url, kind: "ethereum" } });
+  assert.match(text, "by rpc.discover\nThe description can be shown");
+});
+
 check("without a description, no name under forward is reported as unknown", async () => {
   const forward = resolveForward({
     clients: [{ name: "app", allow: ["eth_sendTransaction"], token_env: "TOKEN" }],

@@ -8,6 +8,7 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
+import { SIZES } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind-document.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { KINDS } from "../generated/kinds.js";
@@ -61,7 +62,8 @@ export class KnownKind {
    */
   async ask(question: MethodCall | Listing): Promise<string> {
     if ("jsonrpc" in question) {
-      const [outcome] = await this.#node.rpc([question], { path: question.path });
+      const options = { path: question.path, limit: SIZES.bytes.network };
+      const [outcome] = await this.#node.rpc([question], options);
       if (outcome!.error) throw outcome!.error;
       const { result } = outcome!;
       return result.startsWith('"') ? JSON.parse(result) : result;

@@ -33,7 +33,8 @@ export interface NodeInit {
   readonly client?: HttpClient | undefined;
 }
 
-export interface RpcOptions extends Partial<RequestLimits>, SecretChoice {
+export interface RpcOptions
+  extends Partial<RequestLimits>, SecretChoice, Pick<TextRequest, "limit"> {
   /** The path of the JSON-RPC endpoint, as for {@linkcode Node.resolve}. */
   readonly path?: string | undefined;
 }

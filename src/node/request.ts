@@ -6,7 +6,7 @@
  */
 import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
-import { formatTime } from "../units.ts";
+import { formatSize, formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
@@ -15,11 +15,12 @@ import type { NodeResponse, ResponseHead } from "./http1.ts";
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */
 const PARTS_MAX = 65_536;
-const TOO_LARGE = "sent a response of more than 1 MiB";
 
 /** The error of a response that is not read to its end. */
-export const tooLarge = (message: string = TOO_LARGE): SourceError =>
+export const tooLarge = (message: string = moreThan(RESPONSE_MAX)): SourceError =>
   new SourceError("bad_answer", message, { isTooLarge: true });
+
+const moreThan = (limit: number) => `sent a response of more than ${formatSize(limit)}`;
 
 export interface RequestLimits {
   /** The time limit for the whole response, in milliseconds. */
@@ -33,6 +34,8 @@ export interface TextRequest extends Partial<RequestLimits>, SecretChoice {
   readonly method: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** The limit of the response's size in bytes, if it is not `RESPONSE_MAX`. */
+  readonly limit?: number | undefined;
 }
 
 /** A response that has been read to its end. */
@@ -57,7 +60,7 @@ export async function requestText(
     ended.abort();
   }, timeout);
   try {
-    const { method, headers = {}, body } = request;
+    const { method, headers = {}, body, limit } = request;
     const sent = {
       url,
       method,
@@ -68,7 +71,9 @@ export async function requestText(
     };
     const read = (exchanged: Exchanged) => {
       const { status, headers } = exchanged.response;
-      return method === "HEAD" ? { status, headers, text: "", size: 0 } : readText(exchanged, url);
+      return method === "HEAD"
+        ? { status, headers, text: "", size: 0 }
+        : readText(exchanged, url, limit);
     };
     const exchanged = node.send<TextResponse>(sent, read, request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
@@ -98,7 +103,11 @@ function withScheme(failure: SourceError, { protocol }: URL): SourceError {
   });
 }
 
-async function readText({ response, rejection }: Exchanged, url: URL): Promise<TextResponse> {
+async function readText(
+  { response, rejection }: Exchanged,
+  url: URL,
+  limit?: number,
+): Promise<TextResponse> {
   const { status, headers } = response;
   if (rejection) throw rejection;
   if (status >= 300 && status < 400 && status !== 304) {
@@ -112,7 +121,7 @@ async function readText({ response, rejection }: Exchanged, url: URL): Promise<T
     const name = excerpt(startOf(coding, 400), 40);
     throw new SourceError("bad_answer", `compressed its response (${name}) without being asked to`);
   }
-  const { text, size } = await decode(response);
+  const { text, size } = await decode(response, limit);
   if (status === 400 && WANTS_TLS.test(text)) {
     throw new SourceError("bad_answer", "speaks TLS; try https://", { number: status });
   }
@@ -139,14 +148,17 @@ const WANTS_TLS = new RegExp([
   "speaking plain HTTP to an SSL-enabled",
 ].join("|"));
 
-async function decode(response: NodeResponse): Promise<Pick<TextResponse, "text" | "size">> {
+async function decode(
+  response: NodeResponse,
+  limit: number = RESPONSE_MAX,
+): Promise<Pick<TextResponse, "text" | "size">> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0, parts = 0;
   try {
     for (let part = await response.next(); part; part = await response.next()) {
       size += part.byteLength;
-      if (size > RESPONSE_MAX) throw tooLarge();
+      if (size > limit) throw tooLarge(moreThan(limit));
       if (++parts > PARTS_MAX) {
         throw new SourceError("bad_answer", "sent its response in too many small parts");
       }

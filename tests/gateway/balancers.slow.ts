@@ -306,7 +306,7 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
       const port = await freePort();
       const anvil = await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
       const services = await Promise.all(["a", "b", "c"].map(async (name) => {
-        const config = { node: anvil.url, hosts: ["node.example"], metrics: true };
+        const config = { node: { url: anvil.url }, hosts: ["node.example"], metrics: true };
         return await bench.service(["--config", await bench.config(`${name}.yaml`, config)]);
       }));
       const balanced = await startBalancer(bench, balancer, services);
