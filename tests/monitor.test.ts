@@ -521,6 +521,23 @@ monitor("if a node of another kind replaces the node, the new kind is detected",
   assert.equal([after.software, after.status, after.chain_id], ["nats-server", "ok", undefined]);
 });
 
+monitor("a node that is busy is not asked the questions of all kinds", async () => {
+  for (const status of [429, 503]) {
+    const { held, pass, info } = scene({ node: {} });
+    await info();
+    const paths = new Set<string>();
+    held.fetch = (input) => {
+      paths.add(new URL(String(input)).pathname);
+      return Promise.resolve(new Response("", { status }));
+    };
+    for (let round = 0; round < 5; round++) {
+      pass(12_000);
+      await info();
+    }
+    assert.equal([...paths], ["/"]);
+  }
+});
+
 monitor("a kind that is detected again is not logged again", async () => {
   const { held, said, pass, info } = scene({ node: {} });
   await info();

@@ -7,6 +7,7 @@
 import type { LightSignal } from "../abort-signal.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Listeners } from "../listeners.ts";
+import { isBusy } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
@@ -202,8 +203,11 @@ export class NodeReader {
 
   #isSuspicious(): boolean {
     const { cache } = this.#state;
+    const errors = cache.required.map((name) => cache.get(name)?.error);
+    // A busy node does not show its kind, and the queries of all kinds would keep it busy.
+    if (errors.some((error) => isBusy(error?.number))) return false;
     return cache.gaveNothing || this.report().status.code === "wrong_kind" ||
-      cache.required.some((name) => cache.get(name)?.error?.isAbsent);
+      errors.some((error) => error?.isAbsent);
   }
 
   #statusOfUnknown(): NodeStatus {

