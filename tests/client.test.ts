@@ -196,7 +196,7 @@ const EXCESSIVE: readonly [what: string, answer: string, message: string][] = [
   [
     "the error of a stream whose status has been sent",
     `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\nX-Stream-Error: block was not found\r\n\r\n`,
-    "broke off its response",
+    "sent an error after the start of its response",
   ],
 ];
 

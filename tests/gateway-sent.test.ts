@@ -372,6 +372,7 @@ const REFUSED: readonly (readonly [status: number, sent: Sent])[] = [
     ["application/json", '{"a":1,"_method":"DELETE"}'],
     ["application/vnd.a+json", '{"\\u005fm\\u0065thod" :"DELETE"}'],
     ["text/plain; x=/json", '{"_method":"DELETE"}'],
+    ["application/x-www-form-urlencoded; x=/json", '{"_method":"DELETE"}'],
     ["text/json; charset=utf-8", `${" ".repeat(65_530)}{"_method":"DELETE"}`],
   ].map(([type, body]) =>
     [400, {

@@ -358,7 +358,15 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
   },
   kubo: {
     "/stats/bw": [
-      ...["poll=true", "interval=1s", "peer=12D3", "arg=x", "POLL=1", "%70oll=1", "proto=a&poll=1"]
+      ...[
+        "poll=true",
+        "interval=1s&poll=true",
+        "peer=12D3",
+        "arg=x",
+        "POLL=1",
+        "%70oll=1",
+        "proto=a&poll=1",
+      ]
         .map((query) => post(`/v1/node/api/v0/stats/bw?${query}`)),
       post("/v1/node/api/v0/stats/bw", "poll=true"),
     ],

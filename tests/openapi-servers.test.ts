@@ -198,9 +198,11 @@ servers(
       "{scheme}://{user}:{password}@{host}:80/",
       "/path/{name}@x",
       "{whole}/x",
+      "https://{authority}/x",
     ];
     const whole = "http://hugo:S3cret@node.example:5052";
     const variables = {
+      authority: { default: "hugo:S3cret@node.example" },
       whole: { default: whole, enum: [whole, "http://b.example"] },
       scheme: { default: "http" },
       user: { default: "hugo" },
@@ -234,8 +236,9 @@ servers(
     assert.is(said.length, 11);
     for (const text of said) assert.not.match(text, /S3cret|hugo/);
     assert.match(said[1]!, /"default":"a@b"/);
-    const [{ url }, , , , { variables: left }, , last] = JSON.parse(said[1]!).servers;
+    const [{ url }, , , , { variables: left }, , last, another] = JSON.parse(said[1]!).servers;
     assert.is(last.variables.whole.default, "http://node.example:5052");
+    assert.is(another.variables.authority.default, "node.example");
     assert.is(url, "http://node.example/x");
     assert.equal(left, { scheme: variables.scheme, host: variables.host });
   },

@@ -53,10 +53,13 @@ export async function refuseOtherMethods(
   if (!bytes) return;
   // Laravel looks for the word in the whole header.
   const isJson = /[/+]json/i.test(headers.get("content-type") ?? "");
-  const find = finderOf(type) ?? (isJson ? namesInJson : undefined);
-  if (!find) return;
-  if (find !== namesInJson && headers.has("content-encoding")) throw ENCODED;
-  await inSlices(searchBlocks(bytes, (text) => check(find(text))));
+  const findInForm = finderOf(type);
+  if (findInForm && headers.has("content-encoding")) throw ENCODED;
+  if (!findInForm && !isJson) return;
+  await inSlices(searchBlocks(bytes, (text) => {
+    if (findInForm) check(findInForm(text));
+    if (isJson) check(namesInJson(text));
+  }));
 }
 
 /** Some frameworks read a body without a type as a form. PHP ends a type at a comma or space. */

@@ -191,8 +191,14 @@ export class SourceCache {
 function isBesideNode({ source, role }: PlannedSource): boolean {
   if (role !== "optional") return false;
   if ("command" in source || "file" in source) return true;
-  const place = "get" in source ? source.get : "post" in source ? source.post : "";
-  return /^https?:/i.test(place);
+  const place = "get" in source
+    ? source.get
+    : "post" in source
+    ? source.post
+    : "jsonrpc" in source
+    ? source.path
+    : undefined;
+  return /^https?:/i.test(place ?? "");
 }
 
 export function valueFrom(responses: Responses, reference: Reference): unknown {

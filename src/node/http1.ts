@@ -205,7 +205,7 @@ export class ResponseReader {
     } else if (line === "") this.#end();
     // Kubo has sent the status before it meets the error.
     else if (/^x-stream-error:/i.test(line)) {
-      throw new SourceError("reset", "broke off its response");
+      excess("an error after the start of its response");
     } else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
   }
 

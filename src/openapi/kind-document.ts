@@ -83,8 +83,8 @@ function withPageMarks(value: unknown): unknown {
 }
 
 /**
- * Selects the kind's operations that the node lists. If the node has no list, or if an operation
- * belongs to some programs, selects the operations that fit the node's software and version.
+ * Selects the kind's operations that the node lists. Those of other software lose their marks. If
+ * the node has no list, selects the operations that fit the node's software and version.
  */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
@@ -108,7 +108,8 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
     there.has(before ? method.name.split(before)[0]! : method.name) &&
     (method["x-software"] === undefined || isIn(method, offer))
   );
-  if (!before) part.methods.forEach(({ name }) => there.delete(name));
+  // The others are methods of which nothing is known.
+  if (!before) known.forEach(({ name }) => there.delete(name));
   return { ...part, methods: [...known, ...before ? [] : [...there].map(unknownMethod)] };
 }
 

@@ -239,11 +239,16 @@ export function withoutLogin(url: string): string {
  * `undefined` if neither the server's URL nor the values of its variables have them.
  */
 export function variablesWithoutLogin({ url, variables }: Json): Json | undefined {
-  const without = (value: unknown) => typeof value === "string" ? withoutLogin(value) : value;
-  const left = without(url) === url ? undefined : variablesOf(without(url) as string);
+  if (typeof url !== "string") return undefined;
+  const left = withoutLogin(url) === url ? undefined : variablesOf(withoutLogin(url));
   const all = objectOf(variables);
   const changed = mapMembers(all, (one, name) => {
     if (left && !left.has(name)) return undefined;
+    const isAuthority = url.includes(`//{${name}}`);
+    const without = (value: unknown) => {
+      if (typeof value !== "string") return value;
+      return isAuthority ? withoutLogin(`//${value}`).slice(2) : withoutLogin(value);
+    };
     const { default: value, enum: values } = objectOf(one);
     const list = listOf(values);
     const isSame = without(value) === value && list.every((each) => without(each) === each);

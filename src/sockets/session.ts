@@ -112,10 +112,14 @@ export class Session implements PeerEvents, NodeSocketOwner {
     return this.#handshake.caller.client !== undefined;
   }
 
-  /** What the client keeps in memory: what it has not read, and messages that are responded to. */
+  /** The length of what the client has not read, and of its messages that wait for others. */
+  get unread(): number {
+    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.waiting;
+  }
+
+  /** What the client keeps in memory: what is unread, and messages that are responded to. */
   get waiting(): number {
-    if (this.#reason) return 0;
-    return this.#outbox.waiting + this.#inbox.waiting + this.#inbox.pending;
+    return this.#reason ? 0 : this.unread + this.#inbox.pending;
   }
 
   onText(text: string): void {
@@ -248,10 +252,10 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   #limitWaiting(): void {
-    const { waiting } = this;
+    const { unread, waiting } = this;
     // A client that reads no responses is ended by `Outbox.drain`, however large they are.
-    const others = waiting - this.#outbox.measureResponses() - this.#inbox.pending;
-    if (others > WAITING_MAX) this.end("slow");
+    const isTooMuch = unread - this.#outbox.measureResponses() > WAITING_MAX;
+    if (isTooMuch) this.end("slow");
     else if (!this.#waitingBytes.set(waiting)) this.#owner.makeRoom(this);
   }
 

@@ -45,6 +45,9 @@ interface SocketsOptions {
 
 const SOCKETS_MAX = 256, CHECK_MS = 1000;
 
+/** While there is no room, messages of a client that are responded to at once may be as long. */
+const MESSAGES_MAX = 1_048_576;
+
 const TOO_MANY_CLIENTS = new Refusal(503, CODES.busy, "Too many clients are connected", {
   headers: LATER,
 });
@@ -105,6 +108,8 @@ export class Sockets implements SessionOwner, Follower {
       const quota = this.gateway.quotaOf(caller)?.refusal;
       if (quota) throw quota;
       this.#connect = request.connect;
+      // Only the node's kind tells how many connections it takes.
+      await this.gateway.table();
       const drop = await this.#takePlace(caller);
       const table = await this.#try().catch((error) => {
         drop();
@@ -157,14 +162,13 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   makeRoom({ isNamed }: Session): void {
-    let largest: Session | undefined;
-    for (const session of this.#sessions) {
-      // A part of the budget is reserved for clients with a token.
-      if (session.isNamed && !isNamed) continue;
-      if (!largest || session.waiting > largest.waiting) largest = session;
-    }
+    // A part of the budget is reserved for clients with a token.
+    const candidates = [...this.#sessions].filter((session) => isNamed || !session.isNamed);
+    const slowest = largestBy(candidates, ({ unread }) => unread);
     // Where the bytes of other calls take the room, the end of clients that read gives none back.
-    if (largest && largest.waiting > SMALL) largest.end("slow");
+    if (slowest && slowest.unread > SMALL) return slowest.end("slow");
+    const busiest = largestBy(candidates, ({ waiting }) => waiting);
+    if (busiest && busiest.waiting > MESSAGES_MAX) busiest.end("flood");
   }
 
   count(direction: "received" | "sent"): void {
@@ -235,6 +239,13 @@ export class Sockets implements SessionOwner, Follower {
     (await this.openNodeSocket(false)).end();
     return table;
   }
+}
+
+function largestBy(
+  sessions: readonly Session[],
+  sizeOf: (session: Session) => number,
+): Session | undefined {
+  return sessions.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0];
 }
 
 /**
