@@ -6,9 +6,11 @@ import { mayAsk, options } from "./nodeface.ts";
 const nodeface = createNodeface({ ...options, hosts: "*" });
 
 export default {
-  fetch(request: Request): Response | Promise<Response> {
+  fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> {
     if (!nodeface.matches(request)) return new Response("The host's own page\n");
     const isAllowed = mayAsk(request.method, request.headers.get("authorization"));
-    return isAllowed ? nodeface.fetch(request) : new Response("Who are you?", { status: 401 });
+    if (!isAllowed) return new Response("Who are you?", { status: 401 });
+    // With the context, the service finishes what it has begun, even if the client leaves.
+    return nodeface.fetch(request, env, context);
   },
 };

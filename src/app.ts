@@ -33,6 +33,7 @@ import {
 } from "./http/routes.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
+import { objectOf } from "./json/values.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
@@ -103,6 +104,7 @@ export class App implements Nodeface {
     const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
     const begun = this.#respond(routed);
     this.#begun.add(begun);
+    if (!HAS_SOCKETS) keepRunning(context, begun.then(this.#settled, this.#settled));
     let response: Response;
     try {
       response = await begun;
@@ -167,6 +169,8 @@ export class App implements Nodeface {
       this.onError(error);
     }
   }
+
+  readonly #settled = (): Promise<void> => this.#resources.settled();
 
   async #respond(routed: RoutedRequest): Promise<Response> {
     const { request } = routed;
@@ -386,4 +390,10 @@ function readAccepted(search: string): ReadonlySet<string> | undefined {
   const states = lists.flatMap((list) => list.split(",")).map((state) => state.trim());
   const isKnown = (state: string) => (STATUSES as readonly string[]).includes(state);
   return states.every(isKnown) ? new Set(states) : undefined;
+}
+
+/** On workerd, work stops silently when its request ends, or when the client leaves. */
+function keepRunning(context: readonly unknown[], work: Promise<unknown>): void {
+  const owner = context.find((one) => typeof objectOf(one).waitUntil === "function");
+  (owner as { waitUntil(work: Promise<unknown>): void } | undefined)?.waitUntil(work);
 }

@@ -7,7 +7,7 @@ import type { CallForm } from "./gateway/call.ts";
 import { CallHandler } from "./gateway/call-handler.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
-import { rpcCalls } from "./gateway/call-rpc.ts";
+import { rpcCalls, rpcElsewhere } from "./gateway/call-rpc.ts";
 import { selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
@@ -140,12 +140,19 @@ export class CallRoutes {
       return notFound(this.#resources.hint);
     }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-    const { table, takesRpc, methods = [] } = await this.#rootAt(path);
+    const { table, takesRpc, methods } = await this.#rootAt(path);
     if (takesRpc || isRedirect(path)) {
-      const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
+      const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    const form = takesRpc && request.method === "POST" ? rpcCalls : pathCalls;
+    const isElsewhere = !takesRpc && methods === undefined && table.methods.size > 0;
+    const form = request.method !== "POST"
+      ? pathCalls
+      : takesRpc
+      ? rpcCalls
+      : isElsewhere
+      ? rpcElsewhere
+      : pathCalls;
     return await this.#handler.handle(routed, form, table, "");
   }
 

@@ -9,21 +9,28 @@
 import { HAS_SOCKETS } from "./platform.ts";
 
 /**
- * The length of a slice. Each turn of the event loop has at most one slice, whatever work waits.
+ * The length of a slice. Each turn of the event loop has at most one slice of a lane, whatever work
+ * waits.
  */
 const SLICE_MS = 10;
+
+/** Messages of WebSocket clients begin in a lane of their own, since thousands may wait. */
+type Lane = "work" | "messages";
 
 /** Work that yields wherever it may be interrupted, at least every few milliseconds. */
 export type Work<T> = Generator<void, T>;
 
-let last: Promise<void> = Promise.resolve();
+const last: Record<Lane, Promise<void>> = {
+  work: Promise.resolve(),
+  messages: Promise.resolve(),
+};
 
 /**
- * Resolves in a later turn of the event loop. Callers that wait at the same time get a turn each.
+ * Resolves in a later turn of the event loop. Callers that wait at the same time in a lane get a
+ * turn each.
  */
-export function nextTurn(): Promise<void> {
-  last = last.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
-  return last;
+export function nextTurn(lane: Lane = "work"): Promise<void> {
+  return last[lane] = last[lane].then(() => new Promise((resolve) => setTimeout(resolve, 0)));
 }
 
 /**
@@ -37,9 +44,9 @@ let end = 0;
  * pieces of work. In a worker, all work is one slice: the clock stands still while a worker
  * computes, and a request must not wait for timers of another request.
  */
-export function pause(): Promise<void> | undefined {
+export function pause(lane: Lane = "work"): Promise<void> | undefined {
   if (!HAS_SOCKETS || performance.now() < end) return undefined;
-  return nextTurn().then(() => {
+  return nextTurn(lane).then(() => {
     end = performance.now() + SLICE_MS;
   });
 }

@@ -458,6 +458,15 @@ root("an operation at the node does not get the server of its path", async () =>
   assert.equal([post.servers, put.servers], [elsewhere, elsewhere]);
 });
 
+root("a call at the path of a wallet is refused as a call, so that bitcoin-cli fails", async () => {
+  const { ask } = servingKind("bitcoin", OPEN);
+  const body = JSON.stringify({ id: 7, method: "sendtoaddress", params: ["a", 1] });
+  const response = await ask("/wallet/w", { method: "POST", body });
+  const { id, error } = await response.json();
+  assert.equal([id, error.code], [7, -32601]);
+  assert.match(error.message, "There is nothing at this path. A client of the node");
+});
+
 root("a 404 or 405 names the address that a client of the node needs", async () => {
   const cases = [
     ["aptos", OPEN, "/accounts/0x1", "/v1"],
@@ -470,10 +479,13 @@ root("a 404 or 405 names the address that a client of the node needs", async () 
   for (const [kind, forward, path, address] of cases) {
     const { ask } = servingKind(kind, forward);
     await ask("/spec.json");
-    const response = await ask(path, { method: "POST" });
+    const response = await ask(path, { method: "POST", body: '{"id":1,"method":"a"}' });
     assert.ok([404, 405].includes(response.status), path);
-    const { detail } = await response.json();
-    assert.match(detail, `A client of the node needs the address ${address} of this service`);
+    const { detail, error } = await response.json();
+    assert.match(
+      detail ?? error.message,
+      `A client of the node needs the address ${address} of this service`,
+    );
   }
   const { detail } = await (await createNodeface().fetch(new Request("http://localhost/x"))).json();
   assert.not(detail.includes("client"));

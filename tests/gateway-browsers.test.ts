@@ -254,6 +254,23 @@ for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/numb
   }
 }
 
+browsers("no preflight at a path of the node lets a page send X-Nodeface there", async () => {
+  const { ask } = forwarding(node.url, RPC, { open: ["reads"], at_root: true });
+  for (const path of ["/", "/v1", "/v1/"]) {
+    for (const method of ["GET", "HEAD", "POST"]) {
+      const answer = await ask(path, {
+        method: "OPTIONS",
+        headers: {
+          origin: "https://evil.example",
+          "access-control-request-method": method,
+          "access-control-request-headers": "x-nodeface",
+        },
+      });
+      assert.is(answer.headers.get("access-control-allow-headers"), null, `${method} ${path}`);
+    }
+  }
+});
+
 browsers("a preflight request from a listed origin succeeds", async () => {
   const headers = {
     origin: "https://app.example",
@@ -290,6 +307,10 @@ browsers(
     assert.is(read.headers.get("cross-origin-resource-policy"), "same-origin");
     node.forget();
     assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
+    // Browsers send no `Sec-Fetch-Site` over plain HTTP, and the page may send any header.
+    const { "sec-fetch-site": _, ...others } = headers;
+    const plain = { ...others, "x-nodeface": "1" };
+    assert.is((await post(paths, "/v1/node/send", plain)).status, 403);
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.equal([call.status, (await call.json()).error.code], [403, -32051]);

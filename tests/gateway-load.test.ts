@@ -935,6 +935,16 @@ load(
   },
 );
 
+load("after a reload, what has been read too slowly is dropped", async () => {
+  const { capacity, send } = leasing(20);
+  const { budget } = capacity;
+  assert.is(await send(MIB), MIB);
+  await until(() => budget.overdue.size === 1);
+  assert.is(await send(MIB), MIB);
+  capacity.close();
+  await until(() => budget.taken === 0);
+});
+
 load("the body of an abandoned call counts until the node has finished", async () => {
   const { capacity, hold } = leasing();
   const left = new LightSignal();

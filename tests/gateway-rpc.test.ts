@@ -362,12 +362,12 @@ rpc(
     const answer = await gateway.rpc([
       call("number"),
       { ...call("send", ["a"]), id: "b" },
-      { method: "number" },
+      { jsonrpc: "2.0", method: "number" },
       1,
       [],
       { id: null, method: "block", params: ["a"] },
       { id: "c", method: "checked" },
-      { method: "send", params: ["a"] },
+      { jsonrpc: "2.0", method: "send", params: ["a"] },
       { id: "d", method: "nope" },
       { id: "e", method: "block", params: ["a"] },
     ]);
@@ -392,8 +392,21 @@ rpc(
   },
 );
 
+rpc("a call of JSON-RPC 1 without an id gets its response, as at the node", async () => {
+  const answer = await gateway.rpc({ method: "number", params: [] });
+  assert.is(answer.status, 200);
+  assert.equal(await answer.json(), { result: 1, error: null, id: null });
+});
+
+rpc("the traces of calls may be deep", async () => {
+  const deep = `${"[".repeat(2000)}${"]".repeat(2000)}`;
+  node.answer = (request, response) => result(deep)(request, response);
+  assert.match(await (await gateway.rpc(call("number"))).text(), deep);
+});
+
 rpc("a batch of notifications is sent to the node, but gets no response", async () => {
-  const answer = await gateway.rpc([{ method: "number" }, { method: "number" }]);
+  const notification = { jsonrpc: "2.0", method: "number" };
+  const answer = await gateway.rpc([notification, notification]);
   assert.equal([answer.status, await answer.text()], [204, ""]);
   assert.is(JSON.parse(sent()[0]!).length, 2);
 });
@@ -651,7 +664,7 @@ const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[
   ["an object without a result", '{"jsonrpc":"2.0","id":1}'],
   ["a number", "1"],
   ["an object with two results", '{"result":1,"result":2}'],
-  ["nested in 65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
+  ["nested in 10,001 levels", `{"result":${"[".repeat(10_000)}${"]".repeat(10_000)}}`],
   ["nested in 100,000 levels", `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ["followed by another object", '{"result":1} {"result":2}'],
   ["incomplete", '{"result":"words of the node'],

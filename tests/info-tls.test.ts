@@ -248,6 +248,22 @@ testWhere(
   },
 );
 
+testWhere(
+  tls,
+  MISSING,
+  "a renewed certificate in the file is trusted without a restart",
+  async () => {
+    const { url, close } = await playTls("good");
+    const path = join(folder, "renewed.pem");
+    await writeFile(path, await text("self.pem"));
+    const context = contextFor(url, { tls: { ca_file: path } });
+    assert.is((await failure(get(url, context))).code, "tls");
+    await writeFile(path, await text("ca.pem"));
+    await until(() => get(url, context).then(() => true, () => false));
+    await close();
+  },
+);
+
 testWhere(tls, MISSING, "responses over TLS have the same limits", async () => {
   const { url, close } = await playTls("good");
   const context = trusting(url);

@@ -187,7 +187,7 @@ access("kubo: a read-only operation never looks up a client's name in DNS", asyn
     }
     for (const path of ["bafy", "/ipfs/bafy"]) assert.is(ruleFor(path), undefined, name);
   }
-  assert.is(names.length, 8);
+  assert.is(names.length, 9);
 });
 
 access.run();

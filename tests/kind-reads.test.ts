@@ -517,7 +517,7 @@ for (
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
   const operations = (await checkedOperations()).get("kubo")!
     .filter(({ isStreaming, path }) => !isStreaming && !/\/stats\/bw$|\/cid\//.test(path));
-  assert.is(operations.length, 8);
+  assert.is(operations.length, 9);
   for (const { path } of operations) {
     const at = `/v1/node${path}`;
     for (const query of NOT_OFFLINE) await assertRefused("kubo", path, post(`${at}?${query}`));
@@ -652,8 +652,14 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
     ...["block/get", "block/stat", "cat", "dag/export", "dag/get", "dag/resolve", "get", "ls"]
       .concat("refs", "resolve").map((name) => `kubo POST /api/v0/${name}`),
     ...["monero POST /get_transactions", "monero get_block_header_by_hash"],
+    "substrate account_nextIndex",
     ...["archive_v1_call", "bitswap_v1_get", "bitswap_v1_getMany", "chainHead_v1_call"]
-      .concat("chain_getBlockHash", "childstate_getKeysPaged", "childstate_getStorageEntries")
+      .concat(
+        "chain_getBlockHash",
+        "chain_getHead",
+        "childstate_getKeysPaged",
+        "childstate_getStorageEntries",
+      )
       .concat("state_call", "state_getChildReadProof", "state_getReadProof")
       .concat("state_queryStorageAt", "state_subscribeStorage", "system_accountNextIndex")
       .map((name) => `substrate ${name}`),

@@ -521,6 +521,31 @@ monitor("if a node of another kind replaces the node, the new kind is detected",
   assert.equal([after.software, after.status, after.chain_id], ["nats-server", "ok", undefined]);
 });
 
+for (
+  const [form, refuse] of [
+    ["an error", (error: object) => ({ jsonrpc: "2.0", id: null, error })],
+    ["a list with one error", (error: object) => [{ jsonrpc: "2.0", id: 0, error }]],
+  ] as const
+) {
+  monitor(`a node that stops taking batches, with ${form}, stays ok`, async () => {
+    const { held, pass, info } = scene();
+    assert.is((await info()).status, "ok");
+    const answer = play(RECORDINGS.get("anvil")!);
+    let batches = 0;
+    held.fetch = (url, init) => {
+      if (!String(init?.body).startsWith("[")) return answer(url, init);
+      batches++;
+      return Promise.resolve(Response.json(refuse({ code: -32600, message: "batch too large" })));
+    };
+    for (let round = 0; round < 3; round++) {
+      pass(12_000);
+      const { status, height } = await info();
+      assert.equal([status, height], ["ok", 0]);
+    }
+    assert.is(batches, 1);
+  });
+}
+
 monitor("a node that is busy is not asked the questions of all kinds", async () => {
   for (const status of [429, 503]) {
     const { held, pass, info } = scene({ node: {} });

@@ -310,13 +310,6 @@ for (
         ["post", "/view"],
         ["post", "/transactions"],
       ],
-      [
-        "ergo",
-        "/api-docs/swagger.conf",
-        { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
-        ["post", "/blockchain/tokens"],
-        ["get", "/wallet/lock"],
-      ],
     ] as const,
   )
 ) {

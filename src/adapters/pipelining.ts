@@ -8,12 +8,15 @@ import type { Socket } from "node:net";
 import { refusal } from "./shared.ts";
 
 /**
- * The number of requests, and the bytes of their content, that may wait on a connection behind the
- * one in front.
+ * The number of requests, and the bytes of their heads and content, that may wait on a connection
+ * behind the one in front.
  */
 const WAITING_MAX = 15, WAITING_BYTES_MAX = 65_536;
+/** What the name and the value of a header field take besides their characters, in bytes. */
+const FIELD_BYTES = 64;
 
-const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
+/** The requests that wait, with the sizes of their heads. */
+const waiting = new WeakMap<Socket, Map<IncomingMessage, number>>();
 
 /**
  * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have
@@ -30,11 +33,16 @@ export function handleInOrder(
   // `node:http` gives the socket to one response at a time, in the order of the requests.
   if (response.socket !== null) return handle();
   const { socket } = message;
-  const earlier = waiting.get(socket) ?? new Set();
+  const earlier = waiting.get(socket) ?? new Map<IncomingMessage, number>();
   waiting.set(socket, earlier);
-  const bytes = [...earlier].reduce((sum, { readableLength }) => sum + readableLength, 0);
+  const bytes = [...earlier].reduce(
+    (sum, [{ readableLength }, head]) => sum + readableLength + head,
+    0,
+  );
   const isExcess = earlier.size >= WAITING_MAX || bytes > WAITING_BYTES_MAX;
-  earlier.add(message);
+  const { rawHeaders } = message;
+  const fields = rawHeaders.length / 2;
+  earlier.set(message, rawHeaders.reduce((sum, { length }) => sum + length, fields * FIELD_BYTES));
   response.once("socket", () => {
     earlier.delete(message);
     handle(isExcess ? refuseExcess : undefined);
@@ -48,7 +56,7 @@ const refuseExcess = (): Response =>
   refusal(
     429,
     `At most ${WAITING_MAX + 1} requests of a connection may be unanswered, and at most ` +
-      `${WAITING_BYTES_MAX / 1024} KiB of content may wait`,
+      `${WAITING_BYTES_MAX / 1024} KiB of heads and content may wait`,
   );
 
 /**

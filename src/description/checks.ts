@@ -64,6 +64,11 @@ export class Checks {
     return next;
   }
 
+  /** Resolves when the running check has ended, well or not. */
+  async settled(): Promise<void> {
+    await this.#running?.done.catch(() => {});
+  }
+
   /** After this, requests start no checks. */
   end(): void {
     this.#hasEnded = true;

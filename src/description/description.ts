@@ -190,6 +190,11 @@ export class Description {
     return this.#checks.run();
   }
 
+  /** Resolves when nothing is read any more. */
+  settled(): Promise<void> {
+    return this.#checks.settled();
+  }
+
   close(): void {
     this.#checks.end();
     this.#nodeOffer.close();

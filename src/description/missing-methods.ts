@@ -132,7 +132,9 @@ export class MissingMethods {
     if (isDown || isRestarted) this.#forget();
     if (node.status !== "ok") return;
     const version = `${node.software} ${node.version}`;
-    if (version !== this.#version) {
+    // Behind one address, nodes of several versions may respond in turn.
+    const isSettled = performance.now() - this.#askedAt > PAUSE_MS;
+    if (version !== this.#version && (isSettled || this.#version === "")) {
       this.#version = version;
       this.#forget();
       this.#setMissing(undefined);

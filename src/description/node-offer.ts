@@ -107,8 +107,11 @@ export class NodeOffer {
       }
       this.#learnt = { of: known, offer: {}, askedAt: -Infinity };
     }
-    this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
-    if (now() - this.#learnt.askedAt < interval) return;
+    const isNew = this.#learnt.offer.software === undefined;
+    const isDue = now() - this.#learnt.askedAt >= interval;
+    // Behind one address, nodes of several versions may respond in turn.
+    if (isNew || isDue) this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
+    if (!isDue) return;
     try {
       const offer = await known.askOffer(this.#info, async () => {
         await this.#monitor.snapshotNow();

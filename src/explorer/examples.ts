@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Json } from "../json/values.ts";
+import { type Json, textOf } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { canBeSent, fillIn, type FormData } from "./form-request.ts";
 
@@ -31,7 +31,8 @@ export async function findExamples(form: FormData, from: ExampleSources): Promis
     if (!canBeSent(other, texts)) continue;
     let value = await from.call(other, texts);
     for (const name of pointer.split("/").slice(1)) value = (Object(value) as Json)[name];
-    if (EXAMPLE.test(String(value))) examples[source] = String(value);
+    const text = textOf(value);
+    if (text !== undefined && EXAMPLE.test(text)) examples[source] = text;
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { formatShared } from "../json/lossless.ts";
 import {
+  estimateSize,
   isObject,
   type Json,
   listOf,
@@ -160,11 +161,14 @@ function valuesOf(schema: Json): readonly string[] | undefined {
   return choicesIn(schema.const === undefined ? listOf(schema.enum) : [schema.const]);
 }
 
+/** The length of a value that a form offers. */
+const CHOICE_MAX = 300;
+
 /** Cached, since many schemas may share a long list. */
 const choicesIn = onceFor((all: readonly unknown[]): readonly string[] | undefined => {
   const values = all.filter((value) => value !== null);
   const isChoice = values.length > 0 && values.length <= OPTIONS_MAX &&
-    values.every((value) => typeof value !== "object");
+    values.every((value) => typeof value !== "object" && String(value).length <= CHOICE_MAX);
   return isChoice ? values.map(String) : undefined;
 });
 
@@ -262,11 +266,15 @@ const exampleOfSchema = (schema: Json): unknown =>
  */
 export function makeExample(root: Json, schema: unknown): unknown {
   let left = VALUES_MAX;
+  // A longer example would not be shown.
+  let room = EXAMPLE_MAX;
   const make = (value: unknown, depth: number): unknown => {
     left--;
     const schema = followReference(root, value);
     const known = exampleOfSchema(schema) ?? schema.default;
-    if (known !== undefined) return known;
+    room -= sizeOf(known);
+    if (known !== undefined && room >= 0) return known;
+    if (room < 0) return null;
     if (depth === DEPTH_MAX || left < 0) return null;
     const inner = (value: unknown) => make(value, depth + 1);
     if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
@@ -290,8 +298,13 @@ export function makeExample(root: Json, schema: unknown): unknown {
     return Object.fromEntries(writable.map(([name, value]) => [name, inner(value)]));
   };
   const made = make(schema, 0);
-  return left < 0 ? undefined : made;
+  return left < 0 || room < 0 ? undefined : made;
 }
+
+const sizeOf = (value: unknown): number =>
+  isObject(value) || Array.isArray(value) ? sizeOfObject(value) : estimateSize(value);
+
+const sizeOfObject = onceFor((object: object): number => estimateSize(object));
 
 const requiredOf = onceFor(({ properties, required }: Json) => {
   const names = new Set(listOf(required));

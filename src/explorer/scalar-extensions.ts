@@ -10,6 +10,7 @@ import { parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
+import { withoutTexts } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { type FieldData, fillIn, type FormData } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
@@ -112,11 +113,7 @@ function badgesOf(operation: Json, note: string): Json {
 
 /** Scalar ignores the servers of a path item, and needs to know which server is selected. */
 function withServer({ servers }: Json, item: Json): Json {
-  // All operations of a path would repeat the descriptions of its servers.
-  const all = servers ??
-    listOf(item.servers).map(objectOf).map(({ url, variables }) =>
-      variables === undefined ? { url } : { url, variables }
-    );
+  const all = servers ?? (item.servers && withoutTexts(item.servers));
   const url = textOf(objectOf(listOf(all)[0]).url);
   return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };
 }

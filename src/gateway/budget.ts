@@ -25,6 +25,19 @@ export class Budget {
   taken = 0;
   /** Drop the bytes whose time is over, but whose clients still read. The oldest first. */
   readonly overdue: Set<() => void> = new Set();
+  #isClosed = false;
+
+  /** Call this when the time of some bytes is over. */
+  addOverdue(drop: () => void): void {
+    if (this.#isClosed) drop();
+    else this.overdue.add(drop);
+  }
+
+  /** No calls come any more that could take the memory, so it is freed when its time is over. */
+  close(): void {
+    this.#isClosed = true;
+    for (const drop of [...this.overdue]) drop();
+  }
 }
 
 /** The bytes of one call that count against the budget. */
@@ -74,7 +87,7 @@ export class ReservedBytes {
 
   /** @param isOffered whether others may take the memory, by calling `drop` */
   offer(drop: () => void, isOffered: boolean): void {
-    if (isOffered) this.#budget.overdue.add(drop);
+    if (isOffered) this.#budget.addOverdue(drop);
     else this.#budget.overdue.delete(drop);
   }
 

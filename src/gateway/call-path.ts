@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { onAbort } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { decodePercent } from "../decode.ts";
 import { isWebSocket } from "../http/request.ts";
@@ -265,13 +266,24 @@ function streamOf(
     if (hasEnded) return;
     hasEnded = true;
     clearInterval(watch);
+    ignoreStop();
     void running.end();
     onEnd(error);
   };
+  let ignoreStop = () => {};
   return new ReadableStream({
+    start(controller) {
+      // What is not sent would stay in memory for as long as the client reads it.
+      ignoreStop = onAbort(running.stop, (reason) => {
+        upstream.parts.length = 0;
+        if (!hasEnded) controller.error(reason);
+        end(reason);
+      });
+    },
     async pull(controller) {
       try {
         const part = upstream.parts.shift() ?? await upstream.next();
+        if (hasEnded) return;
         if (part) {
           givenBytes += part.byteLength;
           return controller.enqueue(part);
@@ -279,6 +291,7 @@ function streamOf(
         end();
         controller.close();
       } catch (error) {
+        if (hasEnded) return;
         end(error);
         controller.error(error);
       }

@@ -6,7 +6,7 @@
 import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { finishedResponse, unfinishedResponse } from "../http/response.ts";
-import type { RpcOutcome } from "../node/json-rpc.ts";
+import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
@@ -16,13 +16,8 @@ import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
-import {
-  howToSubscribe,
-  isUnreadable,
-  NO_UPGRADE,
-  type Refusal,
-  refusalOfFailure,
-} from "./refusal.ts";
+import { howToSubscribe, isUnreadable, NO_UPGRADE, Refusal, refusalOfFailure } from "./refusal.ts";
+import { JSON_MAX, NAMED_JSON_MAX } from "./content.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -45,12 +40,30 @@ export const rpcCalls: CallForm = {
   methodsAt: () => ["POST"],
 };
 
+/**
+ * For a path at which the node may take JSON-RPC, too, but the service does not: `bitcoin-cli`
+ * takes a response that is not JSON-RPC for success.
+ */
+export const rpcElsewhere: CallForm = {
+  ...rpcCalls,
+  async respond(_, call) {
+    const message = `There is nothing at this path${call.table.hint}`;
+    const refusal = new Refusal(404, CODES.noMethod, message);
+    const body = await readCalls(call);
+    return responseTo({ ...writeReplies(body, refusalsOf(refusal, body)), status: 404 });
+  },
+};
+
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const { request, query, caller, common } = call;
   caller.checkOrigin();
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
-  const body = await readCalls(call);
+  // A block, or a transaction with blobs, has megabytes.
+  const sizeMax = caller.client
+    ? Math.max(JSON_MAX, Math.min(gateway.limit, NAMED_JSON_MAX))
+    : JSON_MAX;
+  const body = await readCalls(call, sizeMax);
   const { texts, status, headers } = await new Calls(gateway, call).respond(body);
   if (texts.length === 0) return finishedResponse(status, headers, null, common);
   return await sendTexts(texts, call, status, headers);

@@ -83,6 +83,7 @@ export class Capacity {
   close(): void {
     this.slots.close();
     this.longPollSlots.close();
+    this.budget.close();
     for (const running of this.#running) if (running.isAbandoned) running.breakOff();
     if (this.#isIdle) return;
     this.#closing ??= setTimeout(() => {

@@ -22,9 +22,13 @@ export const EXCESS_MAX: number = 32 * 1024 * 1024;
 
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
+/** The same for a client with a token, if `forward.limit` is not less. */
+export const NAMED_JSON_MAX: number = 16 * JSON_MAX;
 
 /** The maximum nesting depth of JSON that is read. */
 export const CALL_DEPTH_MAX = 64;
+/** That of a node's response, which is only passed on. Traces have two levels for each call. */
+export const RESPONSE_DEPTH_MAX = 10_000;
 
 /**
  * The minimum speed of a request's content until it has arrived whole, and of a response that is

@@ -84,7 +84,7 @@ export class Caller {
     // `origins: "*"` does not allow calls that need the token.
     const isStrict = origins === "*" && permission === "token";
     if (this.#isOriginAllowed && !isStrict) return;
-    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser)) {
+    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, isStrict)) {
       this.#isOriginAllowed = true;
       return;
     }

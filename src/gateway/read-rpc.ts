@@ -60,12 +60,12 @@ export interface RpcBody {
  * Content of any type is taken, since many nodes take what `curl -d` sends. A page of another
  * origin is refused whatever it sends: see `guard.ts`.
  */
-export async function readCalls(call: UnreadCall): Promise<RpcBody> {
+export async function readCalls(call: UnreadCall, sizeMax: number = JSON_MAX): Promise<RpcBody> {
   const ends = new ContentEnds();
   let bytes: Bytes | undefined;
   try {
     refuseEncoded(call.request);
-    ({ bytes } = await call.content.read(call.lease.requestBytes, "any", JSON_MAX, ends));
+    ({ bytes } = await call.content.read(call.lease.requestBytes, "any", sizeMax, ends));
   } catch (error) {
     const { id } = ends;
     if (id === undefined || !(error instanceof Refusal)) throw error;
@@ -108,8 +108,11 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
 
 function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   if (!members) return fault(CODES.invalidCall, "A call must be an object");
+  const version = members.get("jsonrpc");
+  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
   const idPart = members.get("id");
-  const id = idPart && textOfPart(text, idPart);
+  // Nodes respond to a call of JSON-RPC 1 without an id, as people write by hand.
+  const id = idPart ? textOfPart(text, idPart) : isJsonRpc1 ? "null" : undefined;
   if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
     return fault(CODES.invalidCall, "The id of a call must be a string or a number");
   }
@@ -121,8 +124,6 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   const part = members.get("params");
   const params = part && listOrObject(text, part);
   if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
-  const version = members.get("jsonrpc");
-  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
   return { id, method, params, isJsonRpc1 };
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { withSignal } from "../abort-signal.ts";
+import { type Signal, withSignal } from "../abort-signal.ts";
 import { type Bytes, encodeText, totalLength } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
@@ -17,9 +17,9 @@ import { decodeParts } from "../utf8.ts";
 import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
-import { CALL_DEPTH_MAX } from "./content.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
+import { RESPONSE_DEPTH_MAX } from "./content.ts";
 import { beforehand, FULL, FULL_AFTERWARDS, type Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import {
@@ -118,7 +118,7 @@ export class RunningCalls {
     return {
       path,
       post,
-      depthMax: CALL_DEPTH_MAX,
+      depthMax: RESPONSE_DEPTH_MAX,
       duplicates: "refused-if-wanted",
       isOneByOne: true,
     };
@@ -147,7 +147,7 @@ export class RunningCalls {
       reserved: this.#responseBytes,
       stop: clientSignal,
     };
-    const sent = { ...request, signal, isSentOnce: !isRead || verify !== undefined };
+    const sent = { ...request, signal, isSentOnce: !isRead };
     const send = (isStale?: () => boolean) =>
       sendUpstream(node, { ...sent, ...isStale && { isStale } }, auth, upstreamLimits);
     const call = this.#call = verify
@@ -180,6 +180,11 @@ export class RunningCalls {
   /** Gives the slot back before the response has come. */
   freeSlot(): void {
     this.#slot.dispose();
+  }
+
+  /** Aborted when nobody waits for the response any more, or when its time is over. */
+  get stop(): Signal {
+    return this.#deadline.clientSignal;
   }
 
   /** Ends the calls, and the response that is being sent, if it is a stream. */
@@ -232,19 +237,19 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
 export function holdUntilSent(
   parts: readonly Bytes[],
   bytes: ReservedBytes,
-  { overdue }: Budget,
+  budget: Budget,
   deadline?: Deadline,
 ): HeldBytes {
   const signal = deadline?.clientSignal;
   const drop = () => held.drop(signal?.reason ?? FULL);
   const release = () => {
-    overdue.delete(drop);
+    budget.overdue.delete(drop);
     bytes.dispose();
     deadline?.dispose();
   };
   const held: HeldBytes = { parts, release, drop: release };
-  if (!deadline) overdue.add(drop);
-  signal?.addEventListener("abort", () => deadline?.isOver ? overdue.add(drop) : drop());
+  if (!deadline) budget.overdue.add(drop);
+  signal?.addEventListener("abort", () => deadline?.isOver ? budget.addOverdue(drop) : drop());
   return held;
 }
 

@@ -20,10 +20,12 @@ const BROWSER_HEADERS: readonly string[] =
 
 type PageRequest = Pick<Request, "url" | "headers">;
 
+/** @param mayBeSent whether pages of other origins may send `X-Nodeface` */
 export function isAllowedCaller(
   request: PageRequest & Pick<Request, "method">,
   origins: readonly string[] | "*",
   isBrowser: boolean = looksLikeBrowser(request.headers),
+  mayBeSent: boolean = false,
 ): boolean {
   const { method, headers } = request;
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
@@ -39,7 +41,7 @@ export function isAllowedCaller(
   // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send
   // `X-Nodeface`.
   if (site !== null) return isOwnSite(site);
-  if (headers.has(OWN_HEADER)) return true;
+  if (headers.has(OWN_HEADER) && !mayBeSent) return true;
   const from = origin ?? headers.get("referer");
   return from === null ? !isBrowser : isOwnPage(from, request);
 }

@@ -196,9 +196,11 @@ function preflight(
   const asked = found.get(request.headers.get("access-control-request-method") ?? "");
   if (asked) routed.matched = asked;
   const { headersFor } = routed.matched;
-  const isAllowed = "access-control-allow-origin" in headersFor(request).headers;
   // Browsers cache a preflight response for all methods in it, so these methods must allow the same
-  // origins.
+  // origins. They cache the names of headers even for a `POST` that is not in it.
+  const isAllowed = [routed.matched, ...found.values()].every((route) =>
+    "access-control-allow-origin" in route.headersFor(request).headers
+  );
   const methods = [...found].filter(([, route]) => route.headersFor === headersFor)
     .map(([method]) => method);
   return isAllowed ? preflightHeaders(methods) : {};

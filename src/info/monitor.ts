@@ -119,6 +119,12 @@ export class Monitor {
     return this.#fresh() ?? this.#snapshotOf(this.#report());
   }
 
+  /** Resolves when the running poll has ended, and all sources have responded. */
+  async settled(): Promise<void> {
+    await this.#poller.settled();
+    await this.#reader.settled();
+  }
+
   /** Returns the published snapshot unless it is too old to be repeated. */
   #fresh(): Snapshot | undefined {
     const published = this.#published;

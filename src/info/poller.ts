@@ -74,6 +74,11 @@ export class Poller {
     return this.#running === poll ? poll.since : undefined;
   }
 
+  /** Resolves when the running poll has ended. */
+  async settled(): Promise<void> {
+    await this.#running?.done;
+  }
+
   /** Aborts the running poll, and resolves when it has ended. No poll is started any more. */
   async close(): Promise<void> {
     this.#isClosed = true;

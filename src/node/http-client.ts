@@ -9,7 +9,7 @@ import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { openerOf, SocketClient } from "./connection.ts";
-import { SourceError } from "./failures.ts";
+import { failureOf, SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
@@ -24,9 +24,25 @@ export interface Trust {
 /** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
 export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
-  const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
-  return (request) =>
+  let made: { readonly ca: string | undefined; readonly client: SocketClient } | undefined;
+  const make = async () => {
+    const ca = tls && await readTrust(tls);
+    if (made?.ca !== ca || !made) made = { ca, client: new SocketClient(openerOf(ca), onLoss) };
+    return made.client;
+  };
+  let client = lazy(make);
+  const send: HttpClient = (request) =>
     client.current?.send(request) ?? client.get().then((made) => made.send(request));
+  if (!tls) return send;
+  return async (request) => {
+    try {
+      return await send(request);
+    } catch (error) {
+      // The file may have another certificate by now.
+      if (failureOf(error).code === "tls") client = lazy(make);
+      throw error;
+    }
+  };
 }
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {

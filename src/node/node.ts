@@ -169,7 +169,7 @@ export class Node {
     const { path = "" } = options;
     const post = (body: string) =>
       this.request(path, { ...options, method: "POST", headers: RPC_HEADERS, body });
-    return await this.endpoint.call(calls, { path, post });
+    return await this.endpoint.call(calls, { path, post, isOwn: true });
   }
 
   /** Ends all requests that have no signal of their own. */

@@ -19,7 +19,7 @@ import {
   type RpcResponse,
   writeCall,
 } from "./json-rpc.ts";
-import { pause } from "../slices.ts";
+import { isLong, pause } from "../slices.ts";
 import type { TextResponse } from "./request.ts";
 
 /** A method to call, and its parameters. */
@@ -40,6 +40,8 @@ export interface RpcTransport {
   readonly duplicates?: Duplicates;
   /** True if a call waits for the response to the one before, unless both are in a batch. */
   readonly isOneByOne?: boolean;
+  /** True for queries of the service itself, which find out whether the node takes batches. */
+  readonly isOwn?: boolean;
 }
 
 /** What a call has come to; without a `response` if the node sent none that may be read. */
@@ -139,11 +141,16 @@ export class RpcEndpoint {
       // If several responses have the same id, the first one is used.
       const byId = new Map(responses.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
-      if (found.some((one) => one !== undefined)) {
+      if (found.some((one) => one !== undefined) && !isRefusal(responses, calls)) {
         this.#noteTaken(calls, transport.path);
         const outcomes: CallOutcome[] = [];
+        let length = 0;
         for (const one of found) {
           outcomes.push({ response, ...await outcomeOf(one ?? {}) });
+          length += one?.result?.length ?? 0;
+          // The queries of a poll, which are short, must not wait for the work of others.
+          if (!isLong(length)) continue;
+          length = 0;
           await pause();
         }
         return outcomes;
@@ -152,12 +159,15 @@ export class RpcEndpoint {
     const outcomes = await callSingly(calls, transport);
     // If all single calls fail too, the batch may not be the cause.
     if (outcomes.some((outcome) => "result" in outcome)) {
-      this.#refused.set(transport.path, {
-        size: calls.length,
-        until: performance.now() + REFUSED_MS,
-      });
+      this.#noteRefused(calls, transport.path);
     }
     return outcomes;
+  }
+
+  /** A node that has taken batches may be restarted without them. */
+  #noteRefused({ length }: readonly RpcRequest[], path: string): void {
+    this.#taken.delete(path);
+    this.#refused.set(path, { size: length, until: performance.now() + REFUSED_MS });
   }
 
   async #sendBatch(
@@ -166,7 +176,7 @@ export class RpcEndpoint {
     transport: RpcTransport,
     read: Read,
   ): Promise<BatchResult> {
-    const isTaker = length <= (this.#taken.get(transport.path) ?? 0);
+    const isTaker = !transport.isOwn && length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? { outcome: asked } : {};
     const { content, response } = asked;
@@ -195,6 +205,10 @@ async function callOne(call: RpcRequest, transport: RpcTransport): Promise<CallO
   const { content, response } = asked;
   return { response, ...await outcomeOf(isSingle(content) ? content : {}) };
 }
+
+/** Geth puts the refusal of a batch that is too long into a list, as the only member. */
+const isRefusal = ([first, ...others]: RpcResponse[], calls: readonly RpcRequest[]): boolean =>
+  calls.length > 1 && others.length === 0 && first?.error !== undefined;
 
 const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
   typeof content === "object" && !Array.isArray(content);

@@ -47,6 +47,8 @@ export const LIMITS = {
   schemaMembers: 10_000,
   /** The maximum length of the URL of a server, which each operation repeats. */
   url: 1024,
+  /** The maximum length of a name, and of other texts that operations may share. */
+  name: 1024,
 } as const;
 
 export const formatCount = (count: number): string => groupDigits(String(count), ",");

@@ -8,7 +8,7 @@ import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
 import { isObject, type Json, listOf, objectOf, present, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
-import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
+import { baseAtNode, NODE, onlyUrl, THIS_SERVICE, withoutTexts } from "./servers.ts";
 
 /**
  * Tells whether the root of this service does not serve a path of the node.
@@ -80,7 +80,10 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
         const { servers: own, ...others } = operation;
         if (prefix !== undefined) return others;
         // Another operation of the path may be called at this service.
-        return { ...others, ...present({ servers: listOf(own)[0] ? own : servers }) };
+        return {
+          ...others,
+          ...present({ servers: listOf(own)[0] ? own : servers && withoutTexts(servers) }),
+        };
       });
       setMember(paths, place, joined(document, part, paths[place]));
     }

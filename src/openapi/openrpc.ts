@@ -153,8 +153,8 @@ function partsOf(document: Json, method: Json): Parts {
 }
 
 const sizedIn = (
-  { params, result, errors, examples }: Parts,
-): Json[] => [...params, result, ...errors, ...examples];
+  { params, result, errors, examples, tags }: Parts,
+): Json[] => [...params, result, ...errors, ...examples, ...tags];
 
 /** A tag keeps the description that an earlier method gives it. */
 function addTag(tags: Map<string, Json>, { name, description, summary }: Json): void {

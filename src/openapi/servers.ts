@@ -6,6 +6,7 @@
 import { isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
+  estimateSize,
   isObject,
   type Json,
   listOf,
@@ -276,6 +277,17 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
+/** The maximum size (`estimateSize`) of the variables of a server that operations repeat. */
+const VARIABLES_MAX = 1000;
+
+/** Returns the servers of a path as all its operations may repeat them. */
+export const withoutTexts = (servers: unknown): Json[] =>
+  listOf(servers).map(objectOf).map(({ url, variables }) =>
+    variables === undefined || estimateSize(variables) > VARIABLES_MAX
+      ? { url }
+      : { url, variables }
+  );
+
 /** Returns `undefined` if the URL is too long. */
 export const usualUrl = (server: Json): string | undefined => expand(server, 1)[0];
 
@@ -284,7 +296,8 @@ export const usualUrl = (server: Json): string | undefined => expand(server, 1)[
  * values if there are more combinations than `most`.
  */
 export function expand({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
-  if (typeof url !== "string") return [];
+  // Many places of a long URL may have one variable with many values.
+  if (typeof url !== "string" || url.length > LIMITS.name) return [];
   const parts = url.split(/(\{[^{}]*\})/).map((part) => {
     const variable = part.startsWith("{") && objectOf(variables)[part.slice(1, -1)];
     const { default: usual, enum: listed } = objectOf(variable);

@@ -207,6 +207,14 @@ function typeErrorOf(structure: Structure, rule: Rule, value: unknown): string |
   return expected && `must be ${expected}`;
 }
 
+/**
+ * Texts that operations may share, and that are written or compared for each of them: a thousand
+ * operations may use one of megabytes.
+ */
+const REPEATED: ReadonlySet<string> = new Set(
+  ["name", "format", "type", "url", "host", "basePath", "operationId"],
+);
+
 function validateMember(
   structure: Structure,
   rule: Rule,
@@ -214,6 +222,11 @@ function validateMember(
   key: string,
 ): MemberDiagnostic | undefined {
   const value = object[key];
+  if (typeof value === "string" && REPEATED.has(key) && value.length > LIMITS.name) {
+    const most = formatCount(LIMITS.name);
+    const message = `${quoteName(key)} has more than ${most} characters; it is omitted`;
+    return { severity: "error", message, isOmitted: true };
+  }
   const typeError = typeErrorOf(structure, rule, value);
   if (typeError === undefined) {
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;

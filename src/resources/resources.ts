@@ -148,6 +148,11 @@ export class Resources {
     this.events.stream.end();
   }
 
+  /** Resolves when what requests have begun has ended. */
+  async settled(): Promise<void> {
+    await Promise.all([this.monitor.settled(), this.#opened.current?.settled()]);
+  }
+
   async close(): Promise<void> {
     this.endStreams();
     this.#hasEnded = true;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CALL_DEPTH_MAX } from "../gateway/content.ts";
+import { RESPONSE_DEPTH_MAX } from "../gateway/content.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
@@ -40,6 +40,9 @@ export interface NodeSocketOwner {
 /** The messages that may wait before reading stops, and the sum of their lengths. */
 const UNREAD_MAX = 64, UNREAD_LENGTH_MAX = 65_536;
 
+/** Control frames of the node, or of a client, in a second. */
+export const CONTROLS_MAX = 20;
+
 /** The time without any sign of life. */
 const SILENCE_MS = 55_000;
 
@@ -59,6 +62,7 @@ export class NodeSocket implements PeerEvents {
   /** When the client was last waited for. */
   #waitedAt = 0;
   #isReading = false;
+  #controls = 0;
   /** The id of the last call. */
   lastId = 0;
   #hasEnded = false;
@@ -104,6 +108,7 @@ export class NodeSocket implements PeerEvents {
 
   /** Called once a second. A node that does not respond is disconnected. */
   check(now: number): void {
+    this.#controls = 0;
     // While the client is waited for, neither a response nor a sign of life can arrive.
     if (this.#isReading) this.#heardAt = this.#waitedAt = now;
     const [oldest] = this.#calls.values();
@@ -132,6 +137,8 @@ export class NodeSocket implements PeerEvents {
 
   onControl(): void {
     this.#heardAt = performance.now();
+    // Each ping is answered, whether the node reads the answers or not.
+    if (++this.#controls > CONTROLS_MAX) this.#peer?.terminate();
   }
 
   onClose(): void {
@@ -162,7 +169,7 @@ export class NodeSocket implements PeerEvents {
   async #receive(text: string): Promise<void> {
     const member = (name: string) => MEMBERS.test(name);
     const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
-    const { members } = await readParts(text, wanted, CALL_DEPTH_MAX);
+    const { members } = await readParts(text, wanted, RESPONSE_DEPTH_MAX);
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;

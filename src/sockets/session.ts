@@ -13,7 +13,7 @@ import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { Inbox } from "./inbox.ts";
-import type { NodeSocketOwner, Notification } from "./node-socket.ts";
+import { CONTROLS_MAX, type NodeSocketOwner, type Notification } from "./node-socket.ts";
 import { Outbox } from "./outbox.ts";
 import type { Subscription } from "./subscription.ts";
 import { type NodeAccess, Subscriptions } from "./subscriptions.ts";
@@ -55,9 +55,6 @@ export type EndReason = keyof typeof END_REASONS;
 /** The number of bytes that may wait, besides those of responses. */
 const WAITING_MAX = 8_388_608;
 
-/** Control frames in a second. */
-const CONTROLS_MAX = 20;
-
 /** How long an ended connection may take to close. */
 const CLOSING_MS = 500;
 /** With more bytes that wait for the client, the connection ends at once. */
@@ -77,6 +74,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   readonly #outbox: Outbox;
   readonly #waitingBytes: ReservedBytes;
   readonly #gone = new LightSignal();
+  /** Resolves when the last message that waited may begin. */
+  #turn: Promise<void> = Promise.resolve();
   /** Ends the connection if others need the memory. */
   readonly #drop = (): void => this.end("slow");
   #fullSince: number | undefined;
@@ -212,9 +211,13 @@ export class Session implements PeerEvents, NodeSocketOwner {
     return outcome;
   }
 
+  /** A client with many messages keeps none but itself waiting: it has one place in the lane. */
+  #takeTurn(): Promise<void> {
+    return this.#turn = this.#turn.then(() => pause("messages"));
+  }
+
   async #respond(message: string): Promise<void> {
-    // A client that sends many messages must not keep others waiting.
-    await pause();
+    await this.#takeTurn();
     const { gateway } = this.#owner;
     const table = await gateway.table();
     const caller = await this.#identify();

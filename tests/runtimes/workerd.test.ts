@@ -176,3 +176,78 @@ for (const flags of [[], ["nodejs_compat"]]) {
 }
 
 closing.run();
+
+const lasting = suite("workerd, where work goes on after its request");
+
+lasting(
+  "a page whose node is slow, and a client that leaves, do not make the node stale",
+  async () => {
+    let asked = () => {};
+    let isSlow = false;
+    const node = createServer(async (request, response) => {
+      let text = "";
+      for await (const chunk of request) text += chunk;
+      if (isSlow) {
+        asked();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const calls = JSON.parse(text);
+      const answerOf = ({ id, method }: { id: number; method: string }) => ({
+        ...{ jsonrpc: "2.0", id },
+        ...RESULTS[method] === undefined
+          ? { error: { code: -32601, message: "method not found" } }
+          : { result: RESULTS[method] },
+      });
+      response.setHeader("content-type", "application/json");
+      response.end(
+        JSON.stringify(Array.isArray(calls) ? calls.map(answerOf) : answerOf(calls)),
+      );
+    }).listen(0, "127.0.0.1");
+    await once(node, "listening");
+    const { port } = node.address() as AddressInfo;
+    const { url, stop } = await startPlainWorkerd(
+      `{ node: { url: "http://127.0.0.1:${port}", kind: "ethereum", timeout: "500ms" } }`,
+    );
+    const info = async () => await (await get(url, "v1/info")).json();
+    try {
+      await get(url, "v1/spec");
+      assert.is((await info()).status, "ok");
+      isSlow = true;
+      for (const leaves of [false, true]) {
+        const isAsked = new Promise<void>((resolve) => asked = resolve);
+        const aborter = new AbortController();
+        const due = new Promise((resolve) => setTimeout(resolve, 1100));
+        await due;
+        const path = leaves ? "v1/info" : "v1/spec";
+        const { signal } = aborter;
+        const headers = { connection: "close" };
+        const read = fetch(new URL(path, url), { signal, headers })
+          .then((response) => response.text()).catch(() => "");
+        await isAsked;
+        if (leaves) aborter.abort();
+        await read;
+        // A poll that stopped would count as late after its time.
+        const began = performance.now();
+        while (performance.now() - began < 2000) {
+          const { status, status_reason } = await info();
+          assert.equal([status, status_reason], ["ok", undefined], path);
+        }
+      }
+    } finally {
+      await stop();
+      node.closeAllConnections();
+      node.close();
+    }
+  },
+);
+
+const RESULTS: Readonly<Record<string, unknown>> = {
+  web3_clientVersion: "anvil/v1.0.0",
+  eth_chainId: "0x7a69",
+  net_version: "31337",
+  eth_blockNumber: "0x10",
+  eth_syncing: false,
+  net_peerCount: "0x5",
+};
+
+lasting.run();
