@@ -613,6 +613,21 @@ sockets("a client without a token takes no room from one with a token", async ()
   for (const { session } of [named, another]) session.onClose();
 });
 
+sockets("a message that is not whole counts, and must be whole in 30 s", () => {
+  const peer = Object.assign(new PlayedPeer(), { unfinishedBytes: 60_000 });
+  const { session, played } = openSession(undefined, peer);
+  const now = performance.now();
+  session.check(now);
+  assert.is(played.budget.taken, 60_000);
+  session.check(now + 40_000);
+  assert.is(peer.closed, undefined);
+  peer.unfinishedBytes = 70_000;
+  for (const seconds of [5, 15, 25, 34]) session.check(now + seconds * 1000);
+  assert.is(peer.closed, undefined);
+  session.check(now + 36_000);
+  assert.is(peer.closed, 1008);
+});
+
 sockets("a message counts against the budget until its response is sent", () => {
   const { session, played } = openSession();
   let describe = () => {};

@@ -128,6 +128,7 @@ interface SocketParts {
   /** `writelen` is the length of the write that is in progress. */
   readonly _writableState?: { readonly writelen: number };
   readonly encrypted?: boolean;
+  readonly bytesRead?: number;
 }
 
 const partsOf = (socket: WebSocket): SocketParts =>
@@ -136,6 +137,8 @@ const partsOf = (socket: WebSocket): SocketParts =>
 class WsPeer implements Peer {
   readonly hidesProgress = IS_DENO;
   readonly #socket: WebSocket;
+  /** The number of bytes that had been read when the last message was whole. */
+  #wholeAt = 0;
   constructor(socket: WebSocket) {
     this.#socket = socket;
     // Without a listener, an error would end the process. `close` follows each error.
@@ -153,13 +156,25 @@ class WsPeer implements Peer {
     return bufferedAmount - state.writelen + handle.writeQueueSize;
   }
 
+  get unfinishedBytes(): number {
+    return Math.max(0, (partsOf(this.#socket).bytesRead ?? 0) - this.#wholeAt);
+  }
+
   attach(events: PeerEvents): void {
+    this.#wholeAt = partsOf(this.#socket).bytesRead ?? 0;
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
+      this.#wholeAt = partsOf(this.#socket).bytesRead ?? 0;
       if (data.length > NODE_MESSAGE_MAX) this.terminate();
       else if (isBinary) events.onBinary();
       else events.onText(String(data));
     });
-    for (const name of ["ping", "pong"]) this.#socket.on(name, () => events.onControl());
+    for (const name of ["ping", "pong"]) {
+      this.#socket.on(name, (data: Uint8Array) => {
+        // A control frame is part of no message; its head and mask have six bytes.
+        this.#wholeAt += data.length + 6;
+        events.onControl();
+      });
+    }
     this.#socket.once("close", () => events.onClose());
   }
 

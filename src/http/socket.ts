@@ -12,6 +12,8 @@ export interface Peer {
   readonly unsentBytes: number;
   /** True if a message that is being sent counts whole until its last byte has left. */
   readonly hidesProgress?: boolean;
+  /** The number of bytes of a message that is not whole yet, if the runtime tells it. */
+  readonly unfinishedBytes?: number;
   send(text: string): void;
   ping(): void;
   /** Stops reading, if the runtime can. Messages that have been read already still arrive. */

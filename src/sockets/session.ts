@@ -55,6 +55,9 @@ export type EndReason = keyof typeof END_REASONS;
 /** The number of bytes that may wait, besides those of responses. */
 const WAITING_MAX = 8_388_608;
 
+/** With more bytes, a message must be whole in this time. */
+const UNFINISHED_MAX = 65_536, UNFINISHED_MS = 30_000;
+
 /** How long an ended connection may take to close. */
 const CLOSING_MS = 500;
 /** With more bytes that wait for the client, the connection ends at once. */
@@ -79,6 +82,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Ends the connection if others need the memory. */
   readonly #drop = (): void => this.end("slow");
   #fullSince: number | undefined;
+  /** Since when a long message is not whole. */
+  #unfinishedSince: number | undefined;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -118,7 +123,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** What the client keeps in memory: what is unread, and messages that are responded to. */
   get waiting(): number {
-    return this.#reason ? 0 : this.unread + this.#inbox.pending;
+    if (this.#reason) return 0;
+    return this.unread + this.#inbox.pending + (this.#peer.unfinishedBytes ?? 0);
   }
 
   onText(text: string): void {
@@ -168,6 +174,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
       this.#peer.ping();
       this.subscriptions.ping();
     }
+    const isUnfinished = (this.#peer.unfinishedBytes ?? 0) > UNFINISHED_MAX;
+    this.#unfinishedSince = isUnfinished ? this.#unfinishedSince ?? now : undefined;
+    if (now - (this.#unfinishedSince ?? now) > UNFINISHED_MS) return this.end("flood");
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = this.#fullSince !== undefined && now - this.#fullSince > OVERDUE_MS;
     this.#waitingBytes.offer(this.#drop, isOverdue);
