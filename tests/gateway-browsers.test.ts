@@ -271,6 +271,21 @@ browsers("no preflight at a path of the node lets a page send X-Nodeface there",
   }
 });
 
+browsers("a page of a listed origin may call at the root, whatever cors says", async () => {
+  const origin = "https://app.example";
+  const forward = { open: ["reads"], origins: [origin], at_root: true };
+  const { ask } = forwarding(node.url, RPC, forward, { cors: [] });
+  const answer = await ask("/", {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type",
+    },
+  });
+  assert.match(answer.headers.get("access-control-allow-headers")!, /\*/);
+});
+
 browsers("a preflight request from a listed origin succeeds", async () => {
   const headers = {
     origin: "https://app.example",
@@ -311,6 +326,13 @@ browsers(
     const { "sec-fetch-site": _, ...others } = headers;
     const plain = { ...others, "x-nodeface": "1" };
     assert.is((await post(paths, "/v1/node/send", plain)).status, 403);
+    // Of our own page, a browser says nothing but this header.
+    const own = {
+      "user-agent": "Mozilla/5.0",
+      "x-nodeface": "1",
+      "authorization": `Bearer ${TOKEN}`,
+    };
+    assert.is((await paths.ask("/v1/clients/self", { headers: own })).status, 200);
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.equal([call.status, (await call.json()).error.code], [403, -32051]);

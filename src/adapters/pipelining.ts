@@ -40,9 +40,9 @@ export function handleInOrder(
     0,
   );
   const isExcess = earlier.size >= WAITING_MAX || bytes > WAITING_BYTES_MAX;
-  const { rawHeaders } = message;
-  const fields = rawHeaders.length / 2;
-  earlier.set(message, rawHeaders.reduce((sum, { length }) => sum + length, fields * FIELD_BYTES));
+  const { rawHeaders, url = "" } = message;
+  const others = url.length + rawHeaders.length / 2 * FIELD_BYTES;
+  earlier.set(message, rawHeaders.reduce((sum, { length }) => sum + length, others));
   response.once("socket", () => {
     earlier.delete(message);
     handle(isExcess ? refuseExcess : undefined);

@@ -143,9 +143,13 @@ function formatOf(
   return { list: place === "query" && isExploded ? "again" : SEPARATORS[style] ?? "," };
 }
 
+const TYPE_MAX = 20;
+
 export function typeOf(schema: Json): string[] {
-  const types = typesOf(schema).map((type) => textOf(type) ?? "");
-  const names = types.filter(Boolean).slice(0, 4).join(" or ");
+  // Many operations may share a schema, so what is not a type must not be copied.
+  const types = typesOf(schema).flatMap((type) => textOf(type) ?? [])
+    .filter(({ length }) => length > 0 && length <= TYPE_MAX);
+  const names = types.slice(0, 4).join(" or ");
   return [names, textOf(schema.format) ?? ""].filter(Boolean);
 }
 

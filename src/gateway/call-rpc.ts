@@ -50,7 +50,10 @@ export const rpcElsewhere: CallForm = {
     const message = `There is nothing at this path${call.table.hint}`;
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
-    return responseTo({ ...writeReplies(body, refusalsOf(refusal, body)), status: 404 });
+    call.lease.quota?.charge(refusal, body.calls.length);
+    const { texts, headers } = writeReplies(body, refusalsOf(refusal, body));
+    if (texts.length === 0) return finishedResponse(404, headers, null, call.common);
+    return await sendTexts(texts, call, 404, headers);
   },
 };
 
@@ -202,8 +205,10 @@ class Calls {
 
   /** Waits for the slot of all calls. If there is none, refuses them. */
   async #begin(calls: readonly SentCall[]): Promise<RunningCalls | undefined> {
-    const isHeavy = calls.some(({ isHeavy }) => isHeavy);
-    const isLongPoll = calls.every(({ entry }) => entry.operation.isLongPoll);
+    const waits = calls.filter(({ entry }) => entry.operation.isLongPoll).length;
+    const isLongPoll = waits === calls.length;
+    // Beside others, calls that wait would hold an ordinary slot.
+    const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
     const { lease } = this.#call;
     try {
       return await lease.begin(isHeavy, isLongPoll, calls.length);

@@ -41,7 +41,8 @@ export function isAllowedCaller(
   // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send
   // `X-Nodeface`.
   if (site !== null) return isOwnSite(site);
-  if (headers.has(OWN_HEADER) && !mayBeSent) return true;
+  // A page that may send the header to another origin sends `Origin`, too.
+  if (headers.has(OWN_HEADER) && (!mayBeSent || origin === null)) return true;
   const from = origin ?? headers.get("referer");
   return from === null ? !isBrowser : isOwnPage(from, request);
 }

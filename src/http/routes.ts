@@ -197,8 +197,10 @@ function preflight(
   if (asked) routed.matched = asked;
   const { headersFor } = routed.matched;
   // Browsers cache a preflight response for all methods in it, so these methods must allow the same
-  // origins. They cache the names of headers even for a `POST` that is not in it.
-  const isAllowed = [routed.matched, ...found.values()].every((route) =>
+  // origins. They cache the names of headers even for a `POST` that is not in it, which must not
+  // reach the node with `X-Nodeface`.
+  const calls = [...found.values()].filter(({ methodsAt }) => methodsAt);
+  const isAllowed = [routed.matched, ...calls].every((route) =>
     "access-control-allow-origin" in route.headersFor(request).headers
   );
   const methods = [...found].filter(([, route]) => route.headersFor === headersFor)

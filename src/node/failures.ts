@@ -93,6 +93,8 @@ export function failureOfStatus(status: number): SourceError {
 /** A gateway responds with these statuses if the node behind it does not. */
 const OF_GATEWAYS: readonly (number | undefined)[] = [502, 504];
 
+export const isOfGateway = (status: number | undefined): boolean => OF_GATEWAYS.includes(status);
+
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
   if (error.code !== "bad_answer" || !OF_GATEWAYS.includes(error.number)) return error;

@@ -6,7 +6,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
-import { failureOf, failureOfStatus, isBusy, notJson } from "./failures.ts";
+import { failureOf, failureOfStatus, isBusy, isOfGateway, notJson } from "./failures.ts";
 import {
   CALLS_MAX,
   countResponses,
@@ -147,7 +147,7 @@ export class RpcEndpoint {
         let length = 0;
         for (const one of found) {
           outcomes.push({ response, ...await outcomeOf(one ?? {}) });
-          length += one?.result?.length ?? 0;
+          length += (one?.error ?? one?.result)?.length ?? 0;
           // The queries of a poll, which are short, must not wait for the work of others.
           if (!isLong(length)) continue;
           length = 0;
@@ -215,7 +215,7 @@ const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
 
 /** Only the code `bad_answer` can mean that the node refuses batches. */
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
-  code === "bad_answer" && !isBusy(number);
+  code === "bad_answer" && !isBusy(number) && !isOfGateway(number);
 
 type Asked =
   | { readonly content: RpcResponse | Responses; readonly response: TextResponse }

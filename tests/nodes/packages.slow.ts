@@ -85,7 +85,8 @@ const CASES: Readonly<Record<string, Case>> = {
         peers: pool.inbound + pool.outbound,
         // The computed time varies by seconds from call to call, so it is rounded to the minute.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
-        synced: chain.progress >= 0.9999,
+        // Nobody else makes blocks on regtest.
+        synced: true,
       };
     },
     async write(url) {
