@@ -153,7 +153,10 @@ class Service {
 
   async #makeNext(config: Config): Promise<RunningService> {
     const isSame = isSameNode(config, this.config);
-    const next = this.#make(config, isSame ? this.#current.memory : new NodeMemory());
+    const memory = isSame ? this.#current.memory : new NodeMemory();
+    // Where the values come from another place, another value is no other chain.
+    if (!haveSameValues(config, this.config)) memory.log.chain = {};
+    const next = this.#make(config, memory);
     try {
       await next.nodeface.ready();
       warmUp(next);
@@ -262,6 +265,11 @@ function warmUp({ config, nodeface }: RunningService): void {
 
 function isSameNode(next: Config, now: Config): boolean {
   const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
+  return identify(next) === identify(now);
+}
+
+function haveSameValues(next: Config, now: Config): boolean {
+  const identify = ({ info }: Config) => JSON.stringify([info.static, info.fields]);
   return identify(next) === identify(now);
 }
 

@@ -109,6 +109,33 @@ command("a reload that takes the node away is refused, and the metrics say so", 
   await service.stop();
 });
 
+command("another place of a value in the settings is no other chain", async () => {
+  const config = join(folder, "networks.yaml");
+  const node = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");
+  await once(node, "listening");
+  const { port } = node.address() as AddressInfo;
+  const write = (network: string) =>
+    writeFile(
+      config,
+      JSON.stringify({
+        node: { url: `http://127.0.0.1:${port}`, kind: "none" },
+        info: { static: { network } },
+        metrics: true,
+      }),
+    );
+  await write("a");
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const get = async (path: string) => await (await fetch(new URL(path, service.url))).text();
+  await until(async () => /"network": "a"/.test(await get("v1/info")));
+  await write("b");
+  process.kill(service.pid, "SIGHUP");
+  await until(async () => /"network": "b"/.test(await get("v1/info")));
+  assert.match(await get("v1/metrics"), "nodeface_node_identity_changes_total 0");
+  const { stderr } = await service.stop();
+  assert.not.match(stderr, "another chain");
+  node.close();
+});
+
 command(
   "SIGHUP reloads the configuration, but an invalid one does not replace the current one",
   async () => {
