@@ -438,6 +438,7 @@ missing(
 
     gone.length = 0;
     results.web3_clientVersion = "HardhatNetwork/3.19.0";
+    passTime(60_001);
     const after = await until(({ names }) => names.includes("txpool_status"));
     assert.ok(after.names.includes("eth_config"), "another version may have the method");
     await until(isSure);
