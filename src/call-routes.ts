@@ -145,14 +145,9 @@ export class CallRoutes {
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    const isElsewhere = !takesRpc && methods === undefined && table.methods.size > 0;
-    const form = request.method !== "POST"
-      ? pathCalls
-      : takesRpc
-      ? rpcCalls
-      : isElsewhere
-      ? rpcElsewhere
-      : pathCalls;
+    const isElsewhere = methods === undefined && table.methods.size > 0;
+    const posted = takesRpc ? rpcCalls : isElsewhere ? rpcElsewhere : pathCalls;
+    const form = request.method === "POST" ? posted : pathCalls;
     return await this.#handler.handle(routed, form, table, "");
   }
 

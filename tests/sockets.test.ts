@@ -628,6 +628,17 @@ sockets("a message that is not whole counts, and must be whole in 30 s", () => {
   assert.is(peer.closed, 1008);
 });
 
+sockets("while reading is paused, a message need not become whole", () => {
+  const peer = Object.assign(new PlayedPeer(), { unfinishedBytes: 70_000 });
+  const { session, played } = openSession(undefined, peer);
+  played.described = new Promise<void>(() => {});
+  for (let message = 0; message < 20; message++) session.onText("x".repeat(100_000));
+  const now = performance.now();
+  for (const seconds of [0, 20, 40]) session.check(now + seconds * 1000);
+  assert.is(peer.closed, undefined);
+  session.onClose();
+});
+
 sockets("a message counts against the budget until its response is sent", () => {
   const { session, played } = openSession();
   let describe = () => {};

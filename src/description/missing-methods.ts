@@ -125,15 +125,14 @@ export class MissingMethods {
 
   note(node: NodeState): void {
     this.#node = node;
+    const isSettled = performance.now() - this.#askedAt > PAUSE_MS;
     // A node that was down may have been restarted with other options, which may take a moment.
     const isDown = node.status === "unreachable" && node.status_code !== "timeout";
-    const isRestarted = node.status_code === "connection_refused" &&
-      performance.now() - this.#askedAt > PAUSE_MS;
+    const isRestarted = node.status_code === "connection_refused" && isSettled;
     if (isDown || isRestarted) this.#forget();
     if (node.status !== "ok") return;
     const version = `${node.software} ${node.version}`;
     // Behind one address, nodes of several versions may respond in turn.
-    const isSettled = performance.now() - this.#askedAt > PAUSE_MS;
     if (version !== this.#version && (isSettled || this.#version === "")) {
       this.#version = version;
       this.#forget();

@@ -97,7 +97,7 @@ export const isOfGateway = (status: number | undefined): boolean => OF_GATEWAYS.
 
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
-  if (error.code !== "bad_answer" || !OF_GATEWAYS.includes(error.number)) return error;
+  if (error.code !== "bad_answer" || !isOfGateway(error.number)) return error;
   const message = `does not respond, according to a proxy (${error.number})`;
   return new SourceError("bad_gateway", message, { number: error.number! });
 }

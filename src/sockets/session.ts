@@ -174,7 +174,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
       this.#peer.ping();
       this.subscriptions.ping();
     }
-    const isUnfinished = (this.#peer.unfinishedBytes ?? 0) > UNFINISHED_MAX;
+    // While reading is paused, a message cannot become whole.
+    const isUnfinished = !this.#inbox.isPaused &&
+      (this.#peer.unfinishedBytes ?? 0) > UNFINISHED_MAX;
     this.#unfinishedSince = isUnfinished ? this.#unfinishedSince ?? now : undefined;
     if (now - (this.#unfinishedSince ?? now) > UNFINISHED_MS) return this.end("flood");
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
