@@ -100,7 +100,7 @@ export class App implements Nodeface {
     const { pathname } = target;
     const path = this.#options.prefix === ""
       ? pathname
-      : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
+      : this.#findPath(this.#prefix.strip(pathname, false, originalOf(request))) ?? pathname;
     const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
     const begun = this.#respond(routed);
     this.#begun.add(begun);
@@ -118,7 +118,8 @@ export class App implements Nodeface {
   readonly matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
     const { pathname } = parseTarget(url);
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
-    const paths = this.#prefix.strip(pathname, originalUrl === url);
+    const original = originalUrl === url ? "" : parseTarget(originalUrl).pathname;
+    const paths = this.#prefix.strip(pathname, originalUrl === url, original);
     return this.#findPath(paths) !== undefined;
   };
 
@@ -264,7 +265,7 @@ export class App implements Nodeface {
   #liveRoutes(): Route[] {
     // A worker has no timers between requests.
     if (!HAS_SOCKETS) return [];
-    const { log, operations, cors } = this.#options;
+    const { log, operations, cors, isService } = this.#options;
     const { history } = this.#resources;
     // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover
     // them.
@@ -277,7 +278,8 @@ export class App implements Nodeface {
         return log(message, { code: "description", level: "warn" });
       }
       const handleAllowed: Handler = (routed) => {
-        if (!isAllowedCaller(routed.request, origins)) {
+        // CORS middleware of a host may let other origins send `X-Nodeface`.
+        if (!isAllowedCaller(routed.request, origins, undefined, !isService)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);
@@ -332,11 +334,9 @@ export class App implements Nodeface {
     // Browsers keep an icon by its URL, so the URL alone decides what a page's icon is.
     const handleIcon: Handler = (routed) =>
       respondWith(this.#resources.favicon(routed.target.search), routed);
-    const handleRoot = this.#pageOrNode(({ request, target }) => {
-      const { originalUrl } = request as ServedRequest;
-      const original = typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
-      return this.#prefix.locate("v1/spec", target.pathname, original);
-    });
+    const handleRoot = this.#pageOrNode(({ request, target }) =>
+      this.#prefix.locate("v1/spec", target.pathname, originalOf(request))
+    );
     const handleVersion = this.#pageOrNode(({ path }) => path.endsWith("/") ? "spec" : "v1/spec");
     return [
       this.#get("/.well-known/api-catalog", serving(catalog)),
@@ -367,6 +367,12 @@ export class App implements Nodeface {
     routed.matched = root;
     return await root.handle(routed);
   }
+}
+
+/** Returns the path that the client requested, or an empty text if the router does not tell. */
+function originalOf(request: Request): string {
+  const { originalUrl } = request as ServedRequest;
+  return typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
 }
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';

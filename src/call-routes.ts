@@ -40,11 +40,12 @@ export class CallRoutes {
   readonly #headersFor: CommonHeadersFor;
 
   constructor(options: ResolvedOptions, node: Node, resources: Resources) {
-    const { node: { url, kind }, description = "none", forward, meters, log, logCalls } = options;
+    const { node: { url, kind }, description = "none", forward, meters } = options;
+    const { log, logCalls, isService } = options;
     this.#resources = resources;
     this.#node = node;
     this.gateway = forward && url !== undefined
-      ? new Gateway({ forward, node, resources, meters, log, logCalls })
+      ? new Gateway({ forward, node, resources, meters, log, logCalls, isService })
       : undefined;
     this.#isOff = !forward && url !== undefined;
     this.#sockets = lazy(async () => {
@@ -55,7 +56,7 @@ export class CallRoutes {
     // Clients of nodes read headers such as `X-Aptos-Cursor` and `Retry-After`.
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin", "*");
     const hasOperations = url || kind || description !== "none";
-    this.routes = hasOperations ? this.#table(this.#isOff && options.isService) : [];
+    this.routes = hasOperations ? this.#table(this.#isOff && isService) : [];
     this.root = this.gateway && forward?.at_root
       ? {
         path: "/{path}",

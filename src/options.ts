@@ -4,7 +4,7 @@
  * @module
  */
 import type { DescriptionReport } from "./description/description.ts";
-import type { DescriptionPlace } from "./description/source.ts";
+import type { DescriptionPlace, LastFile } from "./description/source.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/common-headers.ts";
 import type { Hosts } from "./http/request.ts";
@@ -142,9 +142,11 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
    * changed.
    */
   readonly memory?: NodeMemory | undefined;
+  /** The file of the description that the previous service read last. */
+  readonly lastFile?: LastFile | undefined;
 }
 
-type Optional = "description" | "base" | "forward" | "meters";
+type Optional = "description" | "base" | "forward" | "lastFile" | "meters";
 
 /**
  * The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never
@@ -164,7 +166,7 @@ export type ResolvedOptions =
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const write = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));
-  const { description, base, forward } = options;
+  const { description, base, forward, lastFile } = options;
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
@@ -174,6 +176,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     description,
     base,
     forward,
+    lastFile,
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},

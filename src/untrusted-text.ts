@@ -42,7 +42,10 @@ export function excerpt(text: string, length: number = 120): string {
 export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");
 
 /** A segment of a path that may be a key, as hosted nodes have it. */
-const KEY_IN_PATH = /([^/:]\/+)(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{20,}(?=[/?#,;:)]|$)/gi;
+const KEY_IN_PATH = /(?<=\/)(?=[\w-]*\d)(?=[\w-]*[a-z])(?<=[^/:]\/+)[\w-]{20,}(?=[/?#,;:)]|$)/gi;
+
+/** Returns the segments of a URL's path that may be keys. */
+export const keysInPath = (url: string): readonly string[] => url.match(KEY_IN_PATH) ?? [];
 
 /**
  * Masks possible secrets in the URLs of a text: query values, user names, passwords, and long
@@ -56,7 +59,7 @@ export function withoutKeys(text: string): string {
       .replaceAll(/([?&][\w.~%+[\]-]+=)[^&#]+/g, "$1***");
     // A query may be a key without a name.
     if (!word.includes("://")) return masked;
-    return masked.replaceAll(/\?[^=&#?]+(?=[&#?]|$)/g, "?***").replaceAll(KEY_IN_PATH, "$1***");
+    return masked.replaceAll(/\?[^=&#?]+(?=[&#?]|$)/g, "?***").replaceAll(KEY_IN_PATH, "***");
   });
 }
 

@@ -12,11 +12,13 @@ import {
   type FormData,
   type FormRequest,
   isJson,
+  itemsOf,
   mistakeIn,
   requestOf,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
 import type { Reference } from "../src/kinds/kind.ts";
+import { TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { hasOtherDescription } from "./head.ts";
 import { EventView } from "./events.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
@@ -145,7 +147,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   }
   const texts = readForm(form);
   const request = requestOf(data, texts, here);
-  const values = fields.map(({ name }, at) => [name, texts[at]!] as const);
+  const shownOf = (text: string, at: number) =>
+    data.fields[at]!.list ? itemsOf(text).join("\n") : text;
+  const values = fields.map(({ name }, at) => [name, shownOf(texts[at]!, at)] as const);
   const refusal = node && await confirm(node, title, request, values, plain, signal);
   if (refusal) return showStatus(form, false, refusal);
   const started = performance.now();
@@ -159,6 +163,10 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   let response: Response | undefined;
   try {
     response = await fetch(request.url, { ...optionsOf(request, form), signal });
+    if (response.type === "opaqueredirect") {
+      const why = "The response is a redirect, which is not followed with a token";
+      return showStatus(form, false, why, timeOf(passed()));
+    }
     if (data.isEndless && response.ok) {
       clearInterval(timer);
       status.replaceChildren("Receiving", seconds);
@@ -196,7 +204,7 @@ function optionsOf(request: FormRequest, form?: Form): RequestInit {
   }
   // Marks a call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
   if (isHere(url)) headers.set("X-Nodeface", "1");
-  const redirect = secret ? "error" : "follow";
+  const redirect = secret ? "manual" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }
 
@@ -302,8 +310,21 @@ function makeField(data: FieldData, value: string) {
     ? element("select", {}, ...options)
     : element("input", { type: "text", placeholder, inputMode });
   input.value = text;
-  const facts = [isBody ? "" : place, type, list ? "comma-separated" : ""];
-  return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
+  const facts = [
+    isBody ? "" : place,
+    type,
+    list ? "comma-separated, or a JSON list of strings" : "",
+  ];
+  const isMistaken = (text: string) => mistakeIn(data, text);
+  const field = makeLabelled(name, place, input, facts, isMistaken, isRequired);
+  if (input instanceof HTMLInputElement) {
+    input.addEventListener("paste", ({ clipboardData }) => {
+      if (!/\S\s*[\r\n]\s*\S/.test(clipboardData?.getData("text") ?? "")) return;
+      // After the text has been inserted, which removes another mark.
+      setTimeout(() => field.mark("The line breaks are gone: this field has one line"));
+    });
+  }
+  return field;
 }
 
 /** Makes a text field. In a password field, browsers would offer to store the token. */
@@ -320,7 +341,8 @@ function makeToken(scheme: string) {
     }
   });
   const field = makeLabelled("token", "token", input, ["kept until you leave"]);
-  field.box.append(tellOwner(input));
+  // A host's own token is none of this service's.
+  if (scheme.startsWith(TOKEN_SCHEME)) field.box.append(tellOwner(input));
   return field;
 }
 

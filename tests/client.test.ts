@@ -407,10 +407,10 @@ class Addressed extends Answering {
   }
 }
 
-function beside() {
+function beside(isPinned = false) {
   const held = { address: "a", losses: 0 };
-  const open = () => new Addressed(held.address) as unknown as Socket;
-  const sockets = new SocketClient(open, () => held.losses++);
+  const open = (_: URL, address = held.address) => new Addressed(address) as unknown as Socket;
+  const sockets = new SocketClient(open, () => held.losses++, isPinned);
   const ask = async (connectionKey = {}) => {
     const { losses } = held;
     const answer = await sockets.send({
@@ -450,6 +450,18 @@ client("a name is looked up again each minute", async () => {
   assert.is(await ask(connectionKey), "b");
 });
 
+client("while a node is expected, only one of the addresses of its name is used", async () => {
+  const { held, ask } = beside(true);
+  assert.is(await ask(), "a");
+  held.address = "b";
+  assert.equal([await ask(), await ask()], ["a", "a"]);
+  passTime(61_000);
+  assert.is(await ask().catch((error: unknown) => error), STALE);
+  held.address = "a";
+  assert.equal([await ask(), await ask()], ["b", "b"]);
+  assert.is(held.losses, 1);
+});
+
 client("a request that cannot be sent leaves no connection open", async () => {
   const opened: Socket[] = [];
   let losses = 0;
@@ -480,6 +492,7 @@ const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
   const connection = new Connection(socket, 1000, [], {
     onLoss: () => {},
+    onFailure: () => {},
     onAddress: () => {},
     isCurrent: () => true,
   });

@@ -64,6 +64,15 @@ form(
   },
 );
 
+form("each placeholder of a path is a required field, even if it is not described", async () => {
+  const parameters = [{ name: "id", in: "path", required: true, schema: { type: "integer" } }];
+  const { fields } = (await dataOf({ parameters }, "/a/{id:[0-9]+}/{b}"))!;
+  assert.equal(fields.map(({ name, isRequired }: Json) => [name, isRequired]), [
+    ["id:[0-9]+", true],
+    ["b", true],
+  ]);
+});
+
 form("a body has a given example or one made from its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
@@ -74,6 +83,9 @@ form("a body has a given example or one made from its schema, with all digits", 
     ...{ name: "body", in: "body", type: "application/json", isRequired: true, isFilled: true },
     example: '{"n":18446744073709551615}',
   });
+  const pasted = '{ "n": 1 }\n';
+  assert.is((await body({ example: pasted, schema: { type: "object" } })).example, pasted);
+  assert.is((await body({ example: "{}", schema: { type: "string" } })).example, '"{}"');
   const schema = {
     type: "object",
     required: ["a"],
@@ -145,6 +157,10 @@ form("a field has the type of its schema's only alternative beside null", async 
     parameters: [{ name: "tags", in: "query", schema: { anyOf: [strings, none] } }],
   });
   assert.is(requestOf(data, ["a,b"], "").url, "/a?tags=a&tags=b");
+  assert.is(requestOf(data, ['["a, b", "c"]'], "").url, "/a?tags=a%2C%20b&tags=c");
+  const mistake = mistakeIn({ name: "a", in: "path", list: "," }, '[".."]');
+  assert.is(mistake, "a cannot have the segment . or ..");
+  assert.is(requestOf(data, ["[1],2"], "").url, "/a?tags=%5B1%5D&tags=2");
   const parameters = [{ name: "p", in: "query", schema: { anyOf: [kind, none] } }];
   const html = await render({ "/a": { get: { ...DONE, parameters } } }, { components });
   assert.match(html, /query, string/);

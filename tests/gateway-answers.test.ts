@@ -227,7 +227,10 @@ for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
       const answer = await ask("/v1/node/status");
       assert.is(answer.status, status);
       if (status === 200) return assert.is(await answer.text(), content);
-      assert.match((await answer.json()).detail, 'longer than 100 KiB; "forward.limit" sets');
+      assert.match(
+        (await answer.json()).detail,
+        'longer than 100 KiB, the maximum; see "forward.limit"',
+      );
     });
   });
 }

@@ -474,7 +474,7 @@ described(
       "x-access": "read",
       requestBody: { content: { "application/json": { schema } } },
     };
-    const { methods } = withMarksOfMethods(
+    const { openrpc: { methods } } = withMarksOfMethods(
       {
         methods: [{
           name: "getblock",
@@ -482,7 +482,7 @@ described(
         }],
       },
       { paths: { "/v1/rpc/getblock": { post } } },
-    ) as { methods: Json[] };
+    ) as unknown as { openrpc: { methods: Json[] } };
     assert.equal(methods[0]!.params, [
       {
         name: "verbosity",
@@ -504,6 +504,7 @@ described(
     const node = openNode({ url: "http://127.0.0.1:1", kind: "bitcoin" }, {});
     const current = { operations: [] };
     const gateway = new Gateway({
+      isService: true,
       forward: resolveForward("reads"),
       node,
       resources: {

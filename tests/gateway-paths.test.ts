@@ -2,7 +2,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { decide, resolveForward } from "../src/gateway/policy.ts";
-import { forwarding, type Gateway, nodeOf, playNode, REST, TOKEN } from "./_gateway.ts";
+import { forwarding, type Gateway, json, nodeOf, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
 
@@ -278,6 +278,16 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
     assert.equal(node.received, []);
   });
 }
+
+paths("a path of the node may begin like the prefix that a router has removed", async () => {
+  node.answer = json({});
+  const forward = { open: ["reads"], at_root: true };
+  const { app } = forwarding(node.url, REST, forward, { prefix: "/status" });
+  const request = new Request("http://localhost/status");
+  const original = { originalUrl: "/status/status" };
+  assert.is((await app.fetch(Object.assign(request, original))).status, 200);
+  assert.is(node.received[0]!.url, "/status");
+});
 
 paths("HEAD is sent to the node where the description has HEAD or GET", async () => {
   node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();

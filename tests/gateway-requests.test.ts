@@ -217,6 +217,13 @@ requests(
   },
 );
 
+requests("if the node wants a secret that the service does not have, the 502 says so", async () => {
+  node.answer = (_, response) => response.writeHead(401).end();
+  const { detail, status } = await (await rest.ask("/v1/node/status")).json();
+  assert.is(status, 502);
+  assert.is(detail, "The node requires credentials, and the service sent none; see node.auth");
+});
+
 /** JSON that would change if it were parsed and formatted again. */
 const EXACT =
   '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8,-0.0,1E+2],"\\u0061b":"\\ud800/\\/" }';
@@ -249,6 +256,29 @@ requests("a body may be as long as the setting says, or 1 MiB for JSON that is r
   assert.is((await rpc.rpc(`${body} `)).status, 413);
   assert.is((await post("/v1/node/checked", `${body} `)).status, 413);
   assert.equal(node.received, []);
+});
+
+requests("a key in the path of the node's URL is never passed on", async () => {
+  const KEY = "0123456789abcdef0123456789abcdef";
+  const { ask } = forwarding(`${node.url}/v3/${KEY}`, REST);
+  node.answer = ({ url }, response) => response.writeHead(404).end(`no route ${url}`);
+  const response = await ask("/v1/node/status");
+  assert.is(response.status, 502);
+  assert.not.match(await response.text(), KEY);
+  assert.match(node.received[0]!.url!, KEY);
+});
+
+requests("what the memory for calls cannot hold is refused for good", async () => {
+  const large = forwarding(node.url, REST, { open: ["reads"], limit: "100MiB" });
+  const headers = { "content-type": "application/octet-stream" };
+  const body = new Uint8Array(33 * 1024 * 1024);
+  const answer = await large.ask("/v1/node/raw", { method: "POST", headers, body });
+  assert.is(answer.status, 413);
+  assert.is((await answer.json()).detail, "The content of this call may have at most 32 MiB");
+  node.answer = result(`"${"x".repeat(41 * 1024 * 1024)}"`);
+  const calls = forwarding(node.url, RPC, { open: ["reads"], limit: "100MiB" });
+  const { error } = await (await calls.rpc({ jsonrpc: "2.0", id: 1, method: "number" })).json();
+  assert.match(error.message, "The node's response is longer than 40 MiB");
 });
 
 requests("a body of unknown length is refused as soon as it exceeds the limit", async () => {

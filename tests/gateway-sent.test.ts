@@ -253,7 +253,7 @@ passing(
       headers: { "user-agent": agent },
     });
     assert.is(statusOf(response), 200, response.join("\n"));
-    assert.is(node.received[0]!.headers["user-agent"], undefined);
+    assert.match(node.received[0]!.headers["user-agent"]!, /^nodeface\//);
   },
 );
 

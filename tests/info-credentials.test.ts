@@ -175,12 +175,13 @@ credentials(
         }],
       },
     });
-    const of = (headers: Record<string, string>, status = 401) =>
+    const of = (headers: Record<string, string>, status = 401, kind?: string) =>
       failure(
         get(
           NODE,
           contextFor(NODE, {
             kinds,
+            kind,
             fetch: guarded(() => "", headers, status).fetch,
           }),
         ),
@@ -226,6 +227,9 @@ credentials(
       "forbidden",
       "forbids the request (403)",
     ]);
+    // Syncthing with a password does not say that it is one.
+    const { hint } = await of({}, 403, "syncthing");
+    assert.match(hint!, 'may require credentials (set "auth: { header_file: /none/config.xml');
     // If two kinds match, neither is chosen.
     assert.is(
       (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,

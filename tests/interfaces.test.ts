@@ -382,7 +382,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
   kubo:
     /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(multibase\/(en|de|trans)code|diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|dag\/stat|object\/diff|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
   monero:
-    /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info|block_headers_range))\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
+    /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info)|get_?block_?headers_?range)\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,
   nostr: /^POST \/$/,
   solana: /^(send\w+|requestAirdrop|getProgramAccounts|getIdentity|getClusterNodes)$/,

@@ -43,7 +43,7 @@ const WRITES: Readonly<Record<string, string>> = {
   bcoin: "verifyblock",
   algorand: "TealCompile",
   etcd: "getHashOfKeys",
-  monero: "get_block_headers_range",
+  monero: "get_block_headers_range getblockheadersrange",
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
@@ -89,7 +89,8 @@ const HEAVY: Readonly<Record<string, string>> = {
   kubo: "name_inspect",
   bitcoin: "gettxoutsetinfo getblockstats getrawmempool createrawtransaction " +
     "combinerawtransaction finalizepsbt analyzepsbt",
-  monero: "get_block_header_by_hash get_block_headers_range",
+  monero: "get_block_header_by_hash get_block_headers_range getblockheaderbyhash " +
+    "getblockheadersrange",
   ergo: "checkTransaction checkTransactionAsBytes getHeaderIds getBoxWithPoolByIds getTokensByIds",
   solana: "getMultipleAccounts getProgramAccounts",
   substrate: "grandpa_proveFinality state_call",

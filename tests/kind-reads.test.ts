@@ -427,10 +427,10 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
     get_block_headers_range: [
       rpc("get_block_headers_range", '{"start_height":0,"end_height":3000000}'),
     ],
-    "/get_transactions": [100, 0].map((more) => {
-      const hashes = Array(1 + more).fill("00".repeat(32));
+    transactions: [[100, "get_"], [0, "get_"], [100, "get"]].map(([more, prefix]) => {
+      const hashes = Array(1 + Number(more)).fill("00".repeat(32));
       const twice = `"txs_hashes":${JSON.stringify(hashes)}${more ? "" : ',"Txs_hashes":[]'}`;
-      return { path: "/v1/node/get_transactions", body: `{${twice}}` };
+      return { path: `/v1/node/${prefix}transactions`, body: `{${twice}}` };
     }),
     '"amounts":[0,0]': [rpc("get_output_distribution", '{"amounts":[0,0],"binary":false}')],
     get_output_distribution: BINARY.map((more) =>
@@ -579,7 +579,8 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
 reads("monero: a block or header with its proof of work is heavy", async () => {
   const document = await documentOfKind(await loadInterface("monero"), { title: "" });
   const operations = await listNodeOperations(document, "kind");
-  for (const method of ["get_last_block_header", "get_block_header_by_height", "get_block"]) {
+  const names = ["get_last_block_header", "get_block_header_by_height", "get_block"];
+  for (const method of names.flatMap((name) => [name, name.replaceAll("_", "")])) {
     const operation = operations.find(({ name }) => name === method)!;
     const isHeavy = async (params: string) => (await readParams(operation, params)).isHeavy;
     for (const value of ["true", "1", '"true"', "[]"]) {
@@ -651,7 +652,8 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
     ...["ethereum eth_feeHistory", "ethereum eth_getProof"],
     ...["block/get", "block/stat", "cat", "dag/export", "dag/get", "dag/resolve", "get", "ls"]
       .concat("refs", "resolve").map((name) => `kubo POST /api/v0/${name}`),
-    ...["monero POST /get_transactions", "monero get_block_header_by_hash"],
+    ...["monero POST /get_transactions", "monero POST /gettransactions"],
+    ...["monero get_block_header_by_hash", "monero getblockheaderbyhash"],
     "substrate account_nextIndex",
     ...["archive_v1_call", "bitswap_v1_get", "bitswap_v1_getMany", "chainHead_v1_call"]
       .concat(
@@ -666,7 +668,9 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
   ]);
 });
 
-reads("a node's own description can neither use x-checked nor replace the parameters", async () => {
+const STATE_CALL = "/v1/rpc/state_call";
+
+reads("a node's own description neither uses x-checked nor replaces the parameters", async () => {
   const about = { title: "" };
   const { openapi } = await loadInterface("cosmos");
   const item = { get: { "x-access": "read", "x-checked": true } };
@@ -677,11 +681,18 @@ reads("a node's own description can neither use x-checked nor replace the parame
   });
   const { openrpc } = await loadInterface("substrate");
   const mine = { name: "state_call", params: [{ name: "f", schema: { pattern: "(a+)+" } }] };
-  const { methods } = withMarksOfMethods(
-    { methods: [{ ...mine, "x-access": "read", "x-checked": true }] },
-    await documentOfKind({ openrpc: openrpc! }, about),
-  );
-  assert.equal(methods, [{ ...mine, "x-cost": "heavy", "x-common": true }]);
+  const other = { name: "other", "x-access": "read", "x-checked": true };
+  const methods = [{ ...mine, "x-access": "read", "x-checked": true }, other];
+  const kind = await documentOfKind({ openrpc: openrpc! }, about);
+  const marked = withMarksOfMethods({ methods }, kind);
+  assert.equal(marked, { openrpc: { methods: [{ name: "other" }] }, checked: [STATE_CALL] });
+  const theirs = { paths: { "/v1/rpc/other": { post: {} } } };
+  const { paths } = await withOtherPart(theirs, kind, marked.checked) as typeof theirs;
+  assert.equal(Object.keys(paths), ["/v1/rpc/other", STATE_CALL]);
+  const document = await withOtherPart(theirs, kind, [STATE_CALL]);
+  const operations = await listNodeOperations(document, "network");
+  const stateCall = operations.find(({ name }) => name === "state_call")!;
+  assert.equal([stateCall.access, stateCall.isChecked], ["read", true]);
 });
 
 reads("if a node describes its methods only, the kind's paths keep their patterns", async () => {

@@ -115,13 +115,22 @@ monitor("a node of no kind that refuses or hangs is not ok", async () => {
 monitor("a proxy without a node is not ok", async () => {
   for (const status of [502, 503, 504]) {
     const { info } = scene({ node: { kind: "none" }, fetch: answers({ "/": status }) });
-    const isOwn = status === 503;
     const { status: word, status_code, status_reason } = await info();
     assert.equal([word, status_code, status_reason], [
-      isOwn ? "degraded" : "unreachable",
-      isOwn ? "bad_answer" : "bad_gateway",
-      isOwn ? "responded with 503" : `does not respond, according to a proxy (${status})`,
+      "unreachable",
+      "bad_gateway",
+      `does not respond, according to a proxy (${status})`,
     ]);
+  }
+});
+
+monitor("a 503 is a node's own, unless it is a page", async () => {
+  for (const kind of ["ethereum", "etcd"]) {
+    for (const [text, expected] of [["busy", "bad_answer"], ["<html>", "bad_gateway"]]) {
+      const fetch = () => Promise.resolve(new Response(text, { status: 503 }));
+      const { info } = scene({ node: { kind }, fetch });
+      assert.is((await info()).status_code, expected, `${kind} ${text}`);
+    }
   }
 });
 

@@ -94,6 +94,24 @@ shown("only operations that the node lists are shown", async () => {
   assert.is(get, undefined);
 });
 
+for (const software of ["Satoshi:29.0.0", "Shibetoshi:1.14.9"]) {
+  shown(`what is read of ${software} is the same if the operator hides the software`, async () => {
+    methods.getnetworkinfo = { result: { subversion: `/${software}/` } };
+    methods.help = { result: "== Util ==\nvalidateaddress x\n" };
+    const marks: unknown[] = [];
+    for (const hide of [[], ["software", "version"]]) {
+      const { read } = create({ node: { url, kind: "bitcoin" }, info: { hide } });
+      let document = await read();
+      await until(async () => namesOf(document = await read()).length === 1);
+      marks.push(document.paths["/v1/rpc/validateaddress"]!.post!["x-access"]);
+      const shown = hide.length > 0 ? "unknown" : software.split(":")[1];
+      assert.is(document.info.version, shown);
+    }
+    const access = software.startsWith("Satoshi") ? "read" : undefined;
+    assert.equal(marks, [access, access]);
+  });
+}
+
 shown("the first description omits operations that only newer versions have", async () => {
   answers["GET /rest/system/version"] = { version: "v1.22.0" };
   const { read } = create({ node: { url, kind: "syncthing" } });

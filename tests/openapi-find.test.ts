@@ -157,7 +157,7 @@ async function keepDescription(kind: Kind) {
   const node = openNode({ url }, { mine: kind });
   const onInfo = new Listeners<[object]>();
   const monitor = {
-    latest: { info: {} },
+    latest: { info: {}, version: undefined as string | undefined },
     onInfo,
     findKind: () => Promise.resolve(node.kind),
     snapshotNow: () => ({ info: {} }),
@@ -185,8 +185,8 @@ async function keepDescription(kind: Kind) {
     await description.refresh();
     return (await description.current.page.get()).title;
   };
-  const tell = (info: object) => {
-    monitor.latest.info = info;
+  const tell = (info: { version?: string }) => {
+    monitor.latest = { info, version: info.version };
     onInfo.emit(info);
   };
   return { node, tell, clock, description, look };

@@ -40,6 +40,7 @@ openrpc("parameters by position are unknown if one of them has no place of its o
   const { requestBody } = paths["/v1/rpc/m"].post;
   const { schema } = requestBody.content["application/json"];
   assert.equal(schema, { anyOf: [{ type: "object" }, { type: "array" }] });
+  assert.is(paths["/v1/rpc/m"].get, undefined, "a query could not have them");
   const { document, diagnostics } = await normalizeDocument({
     openrpc: "1.3.2",
     info: { title: "x", version: "1" },

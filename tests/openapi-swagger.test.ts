@@ -17,6 +17,20 @@ async function upgrade(operation: Json, more: Json = {}) {
   return { document, operation: document.paths["/a"].post };
 }
 
+swagger("names of definitions that OpenAPI does not allow are replaced", async () => {
+  const schema = { $ref: "#/definitions/List\u00abPet\u00bb" };
+  const definitions = {
+    "List\u00abPet\u00bb": { type: "array", items: { $ref: "#/definitions/Pet" } },
+    Pet: { type: "object" },
+    "Not[used]": { type: "string" },
+  };
+  const parameters = [{ name: "b", in: "body", schema }];
+  const { document, operation } = await upgrade({ parameters }, { definitions });
+  assert.equal(Object.keys(document.components.schemas).sort(), ["List_Pet", "Pet"]);
+  const { $ref } = operation.requestBody.content["application/json"].schema;
+  assert.is($ref, "#/components/schemas/List_Pet");
+});
+
 swagger("host, basePath and schemes become servers, one per scheme", async () => {
   const { document } = await upgrade({}, {
     host: "a.example:81",

@@ -191,6 +191,7 @@ fresh(
     const tellOf = (software: string) => ({
       info: { software, version: "3.5.0", status: "ok" },
       examples: { software },
+      software,
     });
     const monitor = {
       latest: tellOf("etcd"),

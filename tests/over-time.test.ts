@@ -401,6 +401,48 @@ overTime("a node that syncs without progress for stalled_after is stalled", asyn
   assert.is((await info()).status, "syncing");
 });
 
+overTime("a kind may know of stages of a sync in which nothing moves for long", async () => {
+  const kinds = { mine: { ...KIND, health: { ...KIND.health, sync_pause: "24h" } } } as const;
+  const { info, pass } = play1({ height: 5, peers: 5, target: 100 }, { kinds });
+  assert.is((await info()).status, "syncing");
+  pass(23 * 3_600_000);
+  assert.is((await info()).status, "syncing");
+  pass(2 * 3_600_000);
+  assert.is((await info()).status_code, "stalled");
+});
+
+overTime("a node without blocks whose headers do not move is stalled after a day", async () => {
+  const rules = [{
+    when: { "state#/height": null },
+    code: "syncing",
+    reason: "has {state#/headers} headers",
+  }] as const;
+  const kinds = { mine: { ...KIND, health: { ...KIND.health, rules } } };
+  const { info, pass, state } = play1({ headers: 1, peers: 5 }, { kinds });
+  for (let headers = 1; headers <= 3; headers++) {
+    state.headers = headers;
+    assert.is((await info()).status_code, "syncing");
+    pass(23 * 3_600_000);
+  }
+  assert.is((await info()).status_code, "syncing");
+  pass(2 * 3_600_000);
+  assert.is((await info()).status_code, "stalled");
+});
+
+overTime(
+  "what holds for a software on any network comes before what holds for a chain",
+  async () => {
+    const networks = { "anvil *": { private: true }, "1": { quiet: "10m" } } as const;
+    const kinds = { mine: { ...KIND, health: { ...KIND.health, networks } } };
+    for (const [software, code] of [["anvil", undefined], ["geth", "stalled"]]) {
+      const { info, pass } = play1({ software, chain: 1, height: 5, peers: 5 }, { kinds });
+      await info();
+      pass(660_000);
+      assert.is((await info()).status_code, code, software);
+    }
+  },
+);
+
 overTime("with stalled_after: off, a node is never stalled", async () => {
   const options = { info: { stalled_after: "off" } } as const;
   for (const target of [undefined, 100]) {
@@ -589,13 +631,17 @@ overTime("a hidden height cannot be computed from an estimate", async () => {
 
 overTime("a well-known network has a name", async () => {
   const anvil = RECORDINGS.get("anvil")!;
-  const onMainnet = { ...anvil, answers: { ...anvil.answers, eth_chainId: "0x1" } };
-  const { info } = setScene({
-    fetch: play(onMainnet),
-    node: { kind: "ethereum" },
-  });
-  const { chain_id, network_name } = await info();
-  assert.equal([chain_id, network_name], ["1", "Ethereum mainnet"]);
+  const programs = { "Geth/v1.16.0/linux": "Ethereum mainnet", "anvil/v1.7.1": undefined };
+  for (const [web3_clientVersion, name] of Object.entries(programs)) {
+    const answers = { ...anvil.answers, eth_chainId: "0x1", web3_clientVersion };
+    const { info } = setScene({
+      fetch: play({ ...anvil, answers }),
+      node: { kind: "ethereum" },
+    });
+    const { chain_id, network_name } = await info();
+    // A fork by anvil has the chain id, but is another network.
+    assert.equal([chain_id, network_name], ["1", name]);
+  }
 });
 
 overTime("if the node changes to another chain, the change is logged and counted", async () => {
@@ -796,6 +842,7 @@ overTime("background queries ask slow-changing sources and programs less often",
     // started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
+    assert.is(info.updated_at, undefined, "a value is not old until the program is due");
     pass(20_000);
   }
   const runs = readFileSync(file, "utf8").trim().split("\n").length;

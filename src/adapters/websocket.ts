@@ -6,6 +6,7 @@
  */
 import { encodeText } from "../bytes.ts";
 import { trustOf } from "../node/connection.ts";
+import { OWN_NAME } from "../node/http1.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type WebSocket from "ws";
@@ -95,7 +96,7 @@ export const connect: Connect = async (url, options, events) => {
   const { default: WebSocket } = await import("ws");
   const client = new WebSocket(url, [], {
     ...MESSAGE_LIMITS,
-    headers: options.headers,
+    headers: { "user-agent": OWN_NAME, ...options.headers },
     ...trustFor(options.ca),
     maxPayload: NODE_MESSAGE_MAX,
     handshakeTimeout: HANDSHAKE_MS,

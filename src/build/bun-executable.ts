@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle } from "./bundle-for-runtime.ts";
 import { writeDebianPackage } from "./debian.ts";
-import { ARCHITECTURES, writeImage } from "./image.ts";
+import { ARCHITECTURES, findLibraries, writeImage } from "./image.ts";
 import { writeChecksums } from "./release.ts";
 import { billOfMaterials, licenses, shippedPackages } from "./shipped-packages.ts";
 
@@ -47,6 +47,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 async function main(all: boolean) {
+  // What is missing is told before minutes are spent on compiling.
+  if (all) await Promise.all(ARCHITECTURES.map(findLibraries));
   const installed = join(ROOT, "tests/runtimes/node_modules/bun/bin/bun.exe");
   const bun = existsSync(installed) ? installed : "bun";
   await mkdir(join(ROOT, "dist"), { recursive: true });

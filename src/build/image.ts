@@ -106,7 +106,7 @@ export async function writeImage(
 }
 
 async function makeRoot(
-  { libraries, loader, name }: Architecture,
+  architecture: Architecture,
   program: string,
   licenses: string,
   stage: string,
@@ -119,18 +119,31 @@ async function makeRoot(
   };
   await add(program, "/nodeface", 0o755);
   await add(licenses, "/LICENSES.txt", 0o644);
+  for (const [part, found] of await findLibraries(architecture)) await add(found, part, 0o755);
+  return root;
+}
+
+/**
+ * Resolves to where each C library is on this machine, by its path in the image.
+ *
+ * @throws Error if one is missing
+ */
+export async function findLibraries(
+  { libraries, loader, name }: Architecture,
+): Promise<Map<string, string>> {
   const parts = [loader, ...LIBRARIES.map((library) => `/lib/${library}`)];
+  const all = new Map<string, string>();
   for (const part of parts) {
     const found = await firstReadable(libraries.map((folder) => join(folder, basename(part))));
     if (found === undefined) {
       throw new Error(
         `the image for ${name} needs ${basename(part)} in ${libraries.join(" or ")}: ` +
-          `install Debian's libc6-${name}-cross`,
+          `on Debian or Ubuntu, install libc6-${name}-cross`,
       );
     }
-    await add(found, part, 0o755);
+    all.set(part, found);
   }
-  return root;
+  return all;
 }
 
 async function firstReadable(paths: readonly string[]): Promise<string | undefined> {

@@ -53,8 +53,9 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   const asked = `asking ${withoutKeys(config.node.url ?? "the sources")}`;
   const node = openNode(config.node, config.kinds);
   const inspection = await during(asked, inspectNode(node, config.info));
-  const { info } = inspection;
-  const describing = describeDescription(config, node, info);
+  const { info, status: { status }, software, version } = inspection;
+  const known = { status, software, version, shownVersion: info.version };
+  const describing = describeDescription(config, node, known);
   const described = await during("reading the description", describing);
   const sections = withoutKeysIn([
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
@@ -82,16 +83,21 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
  */
 export async function checkOffline(config: Config): Promise<Pick<Checked, "report" | "json">> {
   const found = await lintForward(config);
-  const all = found.filter(({ level }) => level === "error").map(({ message }) => message);
+  const all = [
+    ...found.filter(({ level }) => level === "error").map(({ message }) => message),
+    ...await findUnreadable({ tls: config.node.tls }),
+  ];
   // The service may be another user, and systemd hides credentials from other programs than it.
   const errors = all.filter((message) =>
     ![FORBIDDEN, NO_CREDENTIALS].some((end) => message.endsWith(end))
   );
   if (errors.length > 0) throw new ConfigError(errors);
+  // A node that has stopped may have removed its secret.
+  const notes = [...all, ...await findUnreadable({ auth: config.node.auth })];
   const remarks = config.remarks.map(({ message }) => withoutKeys(message));
   return {
-    report: linesOf([...all.map((note) => `note  ${note}`), "The configuration has no errors"]),
-    json: jsonOfTroubles([], [...remarks, ...all]),
+    report: linesOf([...notes.map((note) => `note  ${note}`), "The configuration has no errors"]),
+    json: jsonOfTroubles([], [...remarks, ...notes]),
   };
 }
 

@@ -16,6 +16,7 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";
 import { CHECK_INTERVALS_MS } from "../description/description.ts";
+import { LastFile } from "../description/source.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
@@ -84,6 +85,7 @@ class Service {
   readonly #startedAt = new Date();
   /** The counters keep their values when the configuration is reloaded. */
   readonly #meters = new Meters();
+  readonly #lastFile = new LastFile();
   /** The logged messages about the description. A reload does not log them again. */
   readonly #logged = new Set<string>();
   #isReloading = false;
@@ -135,6 +137,7 @@ class Service {
       startedAt: this.#startedAt,
       meters: this.#meters,
       memory,
+      lastFile: this.#lastFile,
       onDescription: ({ shown }) => {
         service.shown = shown;
         if (shown === "current") this.#logged.clear();
@@ -152,11 +155,7 @@ class Service {
   }
 
   async #makeNext(config: Config): Promise<RunningService> {
-    const isSame = isSameNode(config, this.config);
-    const memory = isSame ? this.#current.memory : new NodeMemory();
-    // Where the values come from another place, another value is no other chain.
-    if (!haveSameValues(config, this.config)) memory.log.chain = {};
-    const next = this.#make(config, memory);
+    const next = this.#make(config, this.#memoryFor(config));
     try {
       await next.nodeface.ready();
       warmUp(next);
@@ -168,6 +167,13 @@ class Service {
       await next.nodeface.close();
       throw error;
     }
+  }
+
+  #memoryFor(config: Config): NodeMemory {
+    if (!isSameNode(config, this.config)) return new NodeMemory();
+    const { memory } = this.#current;
+    // Where the values come from another place, another value is no other chain.
+    return haveSameValues(config, this.config) ? memory : memory.withoutChain();
   }
 
   async #reload(): Promise<void> {
@@ -269,8 +275,10 @@ function isSameNode(next: Config, now: Config): boolean {
 }
 
 function haveSameValues(next: Config, now: Config): boolean {
-  const identify = ({ info }: Config) => JSON.stringify([info.static, info.fields]);
-  return identify(next) === identify(now);
+  const placesOf = (
+    { info: { static: labels, fields, sources }, kinds }: Config,
+  ) => [labels, fields, sources, kinds];
+  return isEqual(placesOf(next), placesOf(now));
 }
 
 /** What decides who calls what. If it is the same, calls run on: each has a time limit. */

@@ -11,16 +11,23 @@ import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
+import type { File } from "../openapi/files.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
 import { NodeOffer } from "./node-offer.ts";
-import { prepareDescription, type PrepareOptions, type ServedDescription } from "./prepare.ts";
+import {
+  type Prepared,
+  prepareDescription,
+  type PrepareOptions,
+  type ServedDescription,
+} from "./prepare.ts";
 import {
   type DescriptionPlace,
   type DescriptionSource,
   descriptionSourcesOf,
+  type LastFile,
   nameOfPlace,
   sourceAt,
 } from "./source.ts";
@@ -54,6 +61,7 @@ export interface DescriptionReport {
 export interface DescriptionOptions extends PrepareOptions {
   /** The configured description, or `none`. @default the node's own, or that of its kind */
   readonly place?: DescriptionPlace | undefined;
+  readonly lastFile?: LastFile | undefined;
   /** The service's own description, which is shown until that of the node can be. */
   readonly fallback: ServedDescription;
   /** True if the node may be asked which methods it lacks. */
@@ -270,21 +278,48 @@ export class Description {
     const { source, isOptional } = state;
     const before = state.description;
     this.#takeExamples();
-    const { description, diagnostics, stamp } = await prepareDescription(source, offer, {
-      ...this.#options,
-      examples: this.#nodeOffer.examples,
-      callMethod: (method, params) => this.#nodeOffer.callMethod(method, params),
-    });
-    state.stamp = stamp;
+    const { description, diagnostics, file } = await this.#prepare(source, offer);
+    state.stamp = file?.stamp ?? "";
     state.offerRead = JSON.stringify(offer);
-    if (description) state.description = description;
-    else if (isOptional && !before) return this.#logReason(state, reasonIn(diagnostics));
-    else if (this.#options.place !== undefined) this.#showNotice();
-    const shown = description ? "current" : before ? "older" : "own";
+    if (description) {
+      state.description = description;
+      this.#keepFile(source, file);
+    } else if (isOptional && !before) return this.#logReason(state, reasonIn(diagnostics));
+    else if (this.#options.place !== undefined) {
+      state.description ??= await this.#prepareLast(source, offer);
+      this.#showNotice();
+    }
+    const shown = description ? "current" : state.description ? "older" : "own";
     if (this.current === (description ?? this.#fallback)) {
       this.describedAt = description && performance.now();
     }
     this.onReport.emit({ diagnostics, shown });
+  }
+
+  #prepare(source: DescriptionSource, offer: Offer): Promise<Prepared> {
+    return prepareDescription(source, offer, {
+      ...this.#options,
+      examples: this.#nodeOffer.examples,
+      callMethod: (method, params) => this.#nodeOffer.callMethod(method, params),
+    });
+  }
+
+  #keepFile({ by }: DescriptionSource, file: File | undefined): void {
+    const { place, lastFile } = this.#options;
+    if (place !== undefined && by === "network" && file) lastFile?.note(place, file);
+  }
+
+  async #prepareLast(
+    source: DescriptionSource,
+    offer: Offer,
+  ): Promise<ServedDescription | undefined> {
+    const { place, lastFile } = this.#options;
+    const last = place === undefined ? undefined : lastFile?.at(place);
+    if (!last || !source.file) return undefined;
+    const file = { url: source.file.url, read: () => Promise.resolve(last.file) };
+    const { description } = await this.#prepare({ ...source, file }, offer);
+    if (description) this.describedAt = last.readAt;
+    return description;
   }
 
   #showNotice(): void {

@@ -20,10 +20,12 @@ import { pause } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { isAskable, type Questions } from "./missing-methods.ts";
 
-/** The members of `/v1/info` that decide which operations of its kind a node has. */
+/** What decides which operations of its kind a node has. */
 export interface SoftwareInfo {
   readonly software?: unknown;
   readonly version?: unknown;
+  /** The version that `/v1/info` shows. */
+  readonly shownVersion?: unknown;
 }
 
 /** The kind of a node, and what the node says of the kind's operations. */
@@ -120,10 +122,11 @@ export async function knowKind(node: Node): Promise<KnownKind | undefined> {
 }
 
 export const softwareIn = (
-  { software, version }: SoftwareInfo,
-): { software: string | undefined; version: string | undefined } => ({
+  { software, version, shownVersion }: SoftwareInfo,
+): Pick<Offer, "software" | "version" | "shownVersion"> => ({
   software: textOf(software),
   version: textOf(version),
+  shownVersion: textOf(shownVersion),
 });
 
 /** @throws {SourceError} */

@@ -81,7 +81,8 @@ export class NodeOffer {
   }
 
   get #info(): SoftwareInfo {
-    return this.#latest?.info ?? {};
+    const { info, software, version } = this.#latest ?? {};
+    return { software, version, shownVersion: info?.version };
   }
 
   /**
@@ -126,8 +127,12 @@ export class NodeOffer {
 
   /** A node that does not respond still has the software and version that it had. */
   #learn(offer: Offer, askedAt: number = this.#learnt.askedAt): void {
-    const { software, version } = this.#learnt.offer;
-    const known = { software: offer.software ?? software, version: offer.version ?? version };
+    const { software, version, shownVersion } = this.#learnt.offer;
+    const known = {
+      software: offer.software ?? software,
+      version: offer.version ?? version,
+      shownVersion: offer.shownVersion ?? shownVersion,
+    };
     this.#learnt = { ...this.#learnt, offer: { ...offer, ...known }, askedAt };
   }
 

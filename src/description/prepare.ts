@@ -16,6 +16,7 @@ import type { NodeExamples } from "../info/source-cache.ts";
 import type { Resource } from "../lazy.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind-document.ts";
+import type { File } from "../openapi/files.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
 import { type Documents, prepareDocuments } from "../openapi/documents.ts";
@@ -57,8 +58,8 @@ export interface PrepareOptions extends LoadOptions {
 export interface Prepared extends Pick<Loaded, "diagnostics"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly description: ServedDescription | undefined;
-  /** The `stamp` of the file; empty if the file cannot be read. */
-  readonly stamp: string;
+  /** The file, if it can be read. */
+  readonly file: File | undefined;
 }
 
 /**
@@ -71,21 +72,17 @@ export async function prepareDescription(
   offer: Offer,
   { forward, examples, callMethod, ...options }: PrepareOptions,
 ): Promise<Prepared> {
-  const { by, file, isBuiltIn = false } = source;
-  let stamp = "";
-  const read = async () => {
-    const content = await file!.read();
-    stamp = content?.stamp ?? "";
-    return content;
-  };
+  const { by, isBuiltIn = false } = source;
+  let file: File | undefined;
+  const read = async () => file = await source.file!.read();
   try {
-    const parts = { ...source, file: file && { ...file, read } };
+    const parts = { ...source, file: source.file && { ...source.file, read } };
     const { document: loaded, ofNode, diagnostics, methods = [] } = await load(
       parts,
       offer,
       options,
     );
-    if (!loaded) return { description: undefined, diagnostics, stamp };
+    if (!loaded) return { description: undefined, diagnostics, file };
     const { document: annotated, operations } = await annotateCalls(loaded, forward, by, ofNode);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
@@ -113,10 +110,10 @@ export async function prepareDescription(
         : "",
       isBuiltIn,
     };
-    return { description, diagnostics, stamp };
+    return { description, diagnostics, file };
   } catch (error) {
     const diagnostics = [diagnosticOfError(source.name, error)];
-    return { description: undefined, diagnostics, stamp };
+    return { description: undefined, diagnostics, file };
   }
 }
 

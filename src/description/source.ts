@@ -4,10 +4,17 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import type { NodeResponse } from "../node/http1.ts";
+import { type NodeResponse, OWN_NAME } from "../node/http1.ts";
 import { clauseOf, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { createReader, type Fetched, fileOf, type Reader, ReadError } from "../openapi/files.ts";
+import {
+  createReader,
+  type Fetched,
+  type File,
+  fileOf,
+  type Reader,
+  ReadError,
+} from "../openapi/files.ts";
 import type { DescriptionFile, DescriptionParts } from "../openapi/load.ts";
 import { fileUrl } from "../platform.ts";
 import type { KnownKind } from "./known-interface.ts";
@@ -23,6 +30,23 @@ export interface DescriptionSource extends DescriptionParts {
   readonly name: string;
   /** True if the description is that of a built-in kind. */
   readonly isBuiltIn?: boolean;
+}
+
+/**
+ * What was read last from a description in the network. A reloaded service has it until it has read
+ * the description itself, so that a server that is away does not prevent the reload.
+ */
+export class LastFile {
+  #last: { readonly place: string; readonly file: File; readonly readAt: number } | undefined;
+
+  note(place: DescriptionPlace, file: File): void {
+    this.#last = { place: String(place), file, readAt: performance.now() };
+  }
+
+  /** `readAt` is a time of `performance.now()`. */
+  at(place: DescriptionPlace): { readonly file: File; readonly readAt: number } | undefined {
+    return String(place) === this.#last?.place ? this.#last : undefined;
+  }
 }
 
 /** Reads a configured description. */
@@ -100,7 +124,8 @@ function readerFor(node: Node, file: URL): Reader {
     if (node.url === undefined || url.origin !== node.resolve("").origin) {
       return await fetch(url, init);
     }
-    const { headers, signal } = init;
+    const { signal } = init;
+    const headers = { ...init.headers, "user-agent": OWN_NAME };
     const request = { url, method: "GET", headers, signal, body: undefined, isSentOnce: false };
     try {
       // A user and password in the description's URL take precedence over `node.auth`.

@@ -83,7 +83,8 @@ export function mistakeIn(field: FieldData, text: string): string {
   if (text.trim() === "") return "";
   if (field.isUnsupported) return `${name} cannot be sent from here`;
   // Browsers resolve dot segments, so they would request a different path.
-  if (place === "path" && segmentsOf(field, text).some((part) => /^\.\.?$/.test(part))) {
+  const segments = list ? [itemsOf(text).join(list)] : segmentsOf(field, text);
+  if (place === "path" && segments.some((part) => /^\.\.?$/.test(part))) {
     return `${name} cannot have the segment . or ..`;
   }
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
@@ -125,6 +126,13 @@ export function cleanText(text: string, type: string = ""): string {
 const segmentsOf = ({ spans }: Pick<FieldData, "spans">, text: string): string[] =>
   spans ? text.replace(/^\/(?=.)/, "").split("/") : [text];
 
+/** Returns the items of a list: separated by commas, or a JSON list of strings. */
+export function itemsOf(text: string): string[] {
+  const items = /^\s*\[/.test(text) ? parsed(text) : undefined;
+  const isOfStrings = Array.isArray(items) && items.every((item) => typeof item === "string");
+  return isOfStrings ? items : text.split(/\s*,\s*/);
+}
+
 /** The service refuses a longer target of a request. */
 const URL_LENGTH_MAX = 8000;
 
@@ -140,18 +148,20 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const at = (wanted: FieldData["in"]) => given.filter(({ in: place }) => place === wanted);
   let path = address;
   for (const { name, text, spans, list } of at("path")) {
-    const parts = list ? text.split(/\s*,\s*/) : segmentsOf({ spans }, text);
+    const parts = list ? itemsOf(text) : segmentsOf({ spans }, text);
     const encoded = parts.map(percentEncode).join(spans ? "/" : list);
     path = path.replaceAll(`{${name}}`, () => encoded);
   }
   const query = at("query").flatMap(({ name, text, list }) => {
-    const encoded = (list ? text.split(/\s*,\s*/) : [text]).map(percentEncode);
+    const encoded = (list ? itemsOf(text) : [text]).map(percentEncode);
     const shown = list === "again" ? encoded : [encoded.join(list)];
     return shown.map((value) => `${percentEncode(name)}=${value}`);
   });
   const [origin = base] = /^https?:\/\/[^/]*/.exec(address) ?? [];
   const rest = path.startsWith("/") ? path : path.slice(origin.length);
-  const headers = at("header").map(({ name, text }) => [name, text] as const);
+  const headers = at("header").map(({ name, text, list }) =>
+    [name, list ? itemsOf(text).join(list) : text] as const
+  );
   if (isEndless) headers.push(["Accept", EVENTS]);
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
   const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
@@ -182,16 +192,16 @@ export function jsonOf({ type = "" }: FieldData, text: string): string {
       ? /^(integer|number)/.test(type)
       : /^(true|false)$/.test(text)
       ? type === "" || /boolean/.test(type)
-      : /^[[{]/.test(text) && !/^string/.test(type) && isValidJson(text));
+      : /^[[{]/.test(text) && !/^string/.test(type) && parsed(text) !== undefined);
   return isValue ? compact(text) : JSON.stringify(text);
 }
 
-function isValidJson(text: string): boolean {
+/** Returns `undefined` for a text that is not JSON. */
+function parsed(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

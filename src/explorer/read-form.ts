@@ -21,7 +21,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterPlace, type ParameterPlace } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
-import { readOnlyAlternative, typesOf } from "../openapi/parameter-schema.ts";
+import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
 import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
@@ -57,11 +57,15 @@ export function readForm(
   );
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
-  const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) =>
-    isParameterPlace(place) && !(place === "header" && IGNORED_HEADER.test(name))
+  const placeholders = new Set([...address.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!));
+  const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) => {
+    const isSent = place === "path" ? placeholders.delete(name) : true;
+    return isSent && isParameterPlace(place) && !(place === "header" && IGNORED_HEADER.test(name))
       ? [readField(root, name, place, parameter, isRead)]
-      : []
-  );
+      : [];
+  });
+  // A description may lack the parameter, or write it otherwise in the path.
+  for (const name of placeholders) fields.push({ name, in: "path", isRequired: true });
   const body = WITHOUT_BODY.includes(method) ? {} : followReference(root, operation.requestBody);
   const content = objectOf(body.content);
   const type = textTypeIn(content);
@@ -183,9 +187,10 @@ function textOfExample(value: unknown, isList: boolean): string {
 }
 
 /** Cached, since many parameters may share a long example. */
-const textOfList = onceFor((values: readonly unknown[]) =>
-  values.map((one) => textOfExample(one, false)).join()
-);
+const textOfList = onceFor((values: readonly unknown[]) => {
+  const texts = values.map((one) => textOfExample(one, false));
+  return texts.some((text) => text.includes(",")) ? JSON.stringify(texts) : texts.join();
+});
 
 /** The length of an example for a body. A thousand operations may share one of megabytes. */
 const EXAMPLE_MAX = 4000;
@@ -201,7 +206,8 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
   // does not.
   const isAsked = sources.includes(FROM_USER);
   const shown = isAsked ? known : placed;
-  const example = isJson && shown !== undefined ? formatShared(shown) : textOfExample(shown, false);
+  const isText = !isJson || shown === undefined || isJsonInText(root, media, shown);
+  const example = isText ? textOfExample(shown, false) : formatShared(shown);
   return {
     name: "body",
     in: "body",
@@ -211,6 +217,21 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
     isFilled: !isAsked || undefined,
     sources: isAsked || sources.length === 0 ? undefined : sources,
   };
+}
+
+/** Examples are often pasted into YAML as a text. */
+function isJsonInText(root: Json, { schema }: Json, example: unknown): boolean {
+  return typeof example === "string" && /^\s*[[{]/.test(example) && isJsonText(example) &&
+    !typesIn(root, schema).includes("string");
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Replaces the values that come from the node by their places, in braces. */

@@ -53,6 +53,11 @@ export class ReservedBytes {
     this.purpose = purpose;
   }
 
+  /** The number of bytes that this purpose can ever have. */
+  get most(): number {
+    return BYTES_MAX * FRACTIONS[this.purpose];
+  }
+
   /**
    * Sets the number of bytes, besides those that are kept. Returns false if an increase would
    * exceed the budget.

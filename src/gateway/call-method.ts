@@ -14,6 +14,7 @@ import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallForm, Followed, Follower } from "./call.ts";
+import { rpcSizeMax } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -70,7 +71,7 @@ async function callMethod(
   if (subscription && (operation.isOfConnection || !wantsEvents(request))) {
     throw invalidCall(`${operation.name}: ${howToSubscribe(operation)}`, 406);
   }
-  const given = await paramsOf(operation, call);
+  const given = await paramsOf(operation, call, rpcSizeMax(!!caller.client, gateway.limit));
   const sent = await readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
   let running: RunningCalls, followed: Followed | undefined;
@@ -94,11 +95,12 @@ async function callMethod(
 }
 
 /** Returns the parameters as the JSON text of an array or an object. */
-async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
+async function paramsOf(operation: NodeOperation, call: Call, sizeMax: number): Promise<string> {
   const isInQuery = call.request.method !== "POST";
   const { bytes } = await call.content.read(
     call.lease.requestBytes,
     isInQuery ? [] : ["application/json"],
+    sizeMax,
   );
   if (isInQuery) return paramsOfQuery(operation, call.query);
   refuseTokenIn(call.query);

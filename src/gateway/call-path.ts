@@ -22,7 +22,7 @@ import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
-import { CREDENTIALS_REJECTED, NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
+import { NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -127,7 +127,7 @@ async function send(
   const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
   const auth = { isAnonymous, hasCredentials };
   const upstream = await running.send(content, operation, auth, COLLECTED_MAX);
-  checkStatus(upstream.status, hasCredentials);
+  checkStatus(upstream.status);
   return upstream;
 }
 
@@ -238,8 +238,7 @@ function lengthOf(
 }
 
 /** @throws {Refusal} if the node's status must not be passed on */
-function checkStatus(status: number, hasCredentials: boolean): void {
-  if (status === 407 || (status === 401 && !hasCredentials)) throw CREDENTIALS_REJECTED;
+function checkStatus(status: number): void {
   if (!isAboutConnection(status)) return;
   const message = `The node responded with ${status}, which is not passed on`;
   throw new Refusal(502, CODES.notReached, message, { isUncertain: true });

@@ -17,7 +17,7 @@ import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
 import { howToSubscribe, isUnreadable, NO_UPGRADE, Refusal, refusalOfFailure } from "./refusal.ts";
-import { JSON_MAX, NAMED_JSON_MAX } from "./content.ts";
+import { rpcSizeMax } from "./content.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -62,11 +62,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   caller.checkOrigin();
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
-  // A block, or a transaction with blobs, has megabytes.
-  const sizeMax = caller.client
-    ? Math.max(JSON_MAX, Math.min(gateway.limit, NAMED_JSON_MAX))
-    : JSON_MAX;
-  const body = await readCalls(call, sizeMax);
+  const body = await readCalls(call, rpcSizeMax(!!caller.client, gateway.limit));
   const { texts, status, headers } = await new Calls(gateway, call).respond(body);
   if (texts.length === 0) return finishedResponse(status, headers, null, common);
   return await sendTexts(texts, call, status, headers);
@@ -188,7 +184,8 @@ class Calls {
   async #check(call: RpcCall): Promise<ReadyCall> {
     const { table, caller } = this.#call;
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
-    const entry = table.methods.get(call.method) ?? subscription;
+    // A description may list the method as any other.
+    const entry = subscription ?? table.methods.get(call.method);
     if (!entry) throw unavailable(call.method, "the description has no such method");
     if (entry.operation.subscription && !this.#subscriber) {
       throw unavailable(call.method, howToSubscribe(entry.operation));

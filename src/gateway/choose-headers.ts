@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { VALUE } from "../node/http1.ts";
+import { OWN_NAME, VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isProgram, NAME_OF_BROWSER } from "../http/browsers.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
@@ -45,8 +45,9 @@ export function chooseHeaders(
   // node's secret could not be found in the parts of a response.
   if (own.hasSecret || standard.range?.includes(",")) delete standard.range;
   // Kubo refuses the names of browsers.
-  const name = standard["user-agent"] ?? "";
-  if (isBrowser || NAME_OF_BROWSER.test(name)) delete standard["user-agent"];
+  const name = standard["user-agent"];
+  const isOfBrowser = name !== undefined && (isBrowser || NAME_OF_BROWSER.test(name));
+  if (isOfBrowser) standard["user-agent"] = OWN_NAME;
   const { parameters, cookies, keyCookies, credentials } = operation.headers;
   const isTaken = (name: string) => isForwardable(name) && name !== own.secretHeader;
   const isSecretTaken = (name: string) => name === "authorization" ? !own.hasToken : isTaken(name);

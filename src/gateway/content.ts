@@ -22,8 +22,12 @@ export const EXCESS_MAX: number = 32 * 1024 * 1024;
 
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
-/** The same for a client with a token, if `forward.limit` is not less. */
-export const NAMED_JSON_MAX: number = 16 * JSON_MAX;
+/** The same for JSON-RPC of a client with a token, if `forward.limit` is not less. */
+const NAMED_RPC_MAX = 16 * JSON_MAX;
+
+/** Returns the maximum length of JSON-RPC: a block, or a transaction with blobs, has megabytes. */
+export const rpcSizeMax = (isNamed: boolean, limit: number): number =>
+  isNamed ? Math.max(JSON_MAX, Math.min(limit, NAMED_RPC_MAX)) : JSON_MAX;
 
 /** The maximum nesting depth of JSON that is read. */
 export const CALL_DEPTH_MAX = 64;
@@ -100,7 +104,7 @@ export class CallContent {
     }
     // Empty content is accepted whatever its type. If `content-length` is missing, the content must
     // be read to find out whether it is empty.
-    const most = isTaken ? sizeMax : 0;
+    const most = isTaken ? Math.min(sizeMax, reserved.most) : 0;
     const taker = isTaken ? excess : undefined;
     const declared = Number(headers.get("content-length") ?? 0);
     if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);

@@ -30,6 +30,8 @@ interface GatewayOptions {
   readonly meters: { countCall(call: CallRecord): void } | undefined;
   readonly log: Log;
   readonly logCalls: LogCalls;
+  /** True for a service of its own, not in a host's server. */
+  readonly isService: boolean;
 }
 
 /** The parts of the service that know the node. */
@@ -146,11 +148,11 @@ export class Gateway {
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
-    const { origins } = this.#options.forward;
-    if (!this.hasClients) return new Caller(request, query, origins, NOBODY);
+    const { forward: { origins }, isService } = this.#options;
+    if (!this.hasClients) return new Caller(request, query, origins, NOBODY, isService);
     const identity = await this.clients.identify(tokenIn(request.headers));
     request.clientName = (identity.client ?? ANONYMOUS).name;
-    return new Caller(request, query, origins, identity);
+    return new Caller(request, query, origins, identity, isService);
   }
 
   /**

@@ -46,12 +46,17 @@ export class Caller {
   #isBrowser: boolean | undefined;
   /** True once the origin has been found allowed, for all calls of a batch. */
   #isOriginAllowed = false;
+  readonly #isService: boolean;
+
+  /** @param isService false in a host's server, whose CORS middleware may allow `X-Nodeface` */
   constructor(
     request: CallerRequest,
     query: string,
     origins: ResolvedForward["origins"],
     { client, candidates }: Identity,
+    isService: boolean,
   ) {
+    this.#isService = isService;
     this.#request = request;
     this.#query = query;
     this.#origins = origins;
@@ -84,7 +89,8 @@ export class Caller {
     // `origins: "*"` does not allow calls that need the token.
     const isStrict = origins === "*" && permission === "token";
     if (this.#isOriginAllowed && !isStrict) return;
-    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, isStrict)) {
+    const mayBeSent = isStrict || !this.#isService;
+    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, mayBeSent)) {
       this.#isOriginAllowed = true;
       return;
     }

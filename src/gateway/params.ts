@@ -34,6 +34,10 @@ export async function readParams(
     throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
   }
   const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
+  // An object without members stands for no parameters: many nodes take a list only.
+  if (isNamed && !parameters && /^\s*\{\s*\}\s*$/.test(given ?? "")) {
+    return { params: undefined, isHeavy };
+  }
   if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
   const { texts, isList, fault } = await placeParams(parameters, given ?? "[]", isChecked);
   if (fault && (isNamed || isChecked)) throw fault;

@@ -120,6 +120,12 @@ export const CREDENTIALS_REJECTED: Refusal = new Refusal(
   "The node rejected the service's credentials",
 );
 
+export const CREDENTIALS_WANTED: Refusal = new Refusal(
+  502,
+  CODES.notReached,
+  "The node requires credentials, and the service sent none; see node.auth",
+);
+
 /** @param retryAfter the node's header `Retry-After` */
 function busyNode(status: number, retryAfter: string | null): Refusal {
   return new Refusal(503, CODES.busy, `The node responded with ${status}: it is busy or starting`, {

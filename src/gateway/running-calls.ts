@@ -107,9 +107,12 @@ export class RunningCalls {
     const auth = { isAnonymous: this.#capacity.isAnonymous(operation) };
     const path = await node.rpcPath();
     const url = node.resolve(path);
+    this.#setPurpose(operation);
     const post = async (text: string): Promise<TextResponse> => {
       const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
-      const upstream = await this.send(request, operation, auth, limits.limit);
+      // The text of a response counts besides its bytes.
+      const most = Math.min(limits.limit, this.#responseBytes.most / 2);
+      const upstream = await this.send(request, operation, auth, most, most);
       const { status, headers, size, parts } = upstream;
       // The text needs about as much memory as its bytes, which are held already.
       this.reserve(size);
@@ -127,21 +130,24 @@ export class RunningCalls {
   /**
    * Sends a request in the slot, after the one before has its response. Resolves when the response
    * has ended or is longer than `collect` bytes.
+   *
+   * @param limit the number of bytes that the responses may have
    */
   async send(
     request: RequestContent,
     operation: NodeOperation,
     auth: UpstreamAuth,
     collect: number,
+    limit: number = this.#capacity.limits.limit,
   ): Promise<UpstreamResponse> {
     const { clientSignal, nodeSignal: signal } = this.#deadline;
     if (clientSignal.aborted) throw beforehand(clientSignal.reason);
     const isRead = operation.access === "read";
-    if (this.#isClient) this.#responseBytes.purpose = isRead ? "named client" : "write";
+    this.#setPurpose(operation);
     if (!this.#responseBytes.set(SMALL)) throw FULL;
-    const { node, slots, verify, limits: { limit } } = this.#capacity;
+    const { node, slots, verify } = this.#capacity;
     const upstreamLimits = {
-      bytesLeft: this.#bytesLeft,
+      bytesLeft: Math.min(this.#bytesLeft, limit),
       limit,
       collect,
       reserved: this.#responseBytes,
@@ -166,6 +172,10 @@ export class RunningCalls {
     this.#bytesLeft -= response.size;
     if (response.isWhole) this.#responseBytes.keep(response.received);
     return response;
+  }
+
+  #setPurpose({ access }: NodeOperation): void {
+    if (this.#isClient) this.#responseBytes.purpose = access === "read" ? "named client" : "write";
   }
 
   /**

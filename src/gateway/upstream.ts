@@ -11,7 +11,13 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type ReservedBytes, SMALL } from "./budget.ts";
-import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, NOT_SENT, Refusal } from "./refusal.ts";
+import {
+  CREDENTIALS_REJECTED,
+  CREDENTIALS_WANTED,
+  FULL_AFTERWARDS,
+  NOT_SENT,
+  Refusal,
+} from "./refusal.ts";
 
 export interface UpstreamAuth {
   /** True if the request is sent without the node's secret. */
@@ -23,7 +29,7 @@ export interface UpstreamAuth {
 export interface UpstreamLimits {
   /** The number of bytes that the response may have. */
   readonly bytesLeft: number;
-  /** The setting `forward.limit`, with which `bytesLeft` began. */
+  /** The number with which `bytesLeft` began: the setting `forward.limit`, or less. */
   readonly limit: number;
   /** The number of bytes after which the rest is left to whoever sends the response. */
   readonly collect: number;
@@ -42,12 +48,12 @@ export async function sendUpstream(
   { isAnonymous, hasCredentials = false }: UpstreamAuth,
   limits: UpstreamLimits,
 ): Promise<UpstreamResponse> {
-  const response = await node.send(request, ({ response, rejection }) => {
-    // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that
-    // the node rejected the service's credentials, unless the client sent its own.
+  const response = await node.send(request, ({ response, rejection, isSecret }) => {
+    // A 403 from the node is passed on, since the node may refuse only this call. A 401 is about
+    // the service's credentials, unless the client sent its own.
     if (!rejection || response.status === 403 || hasCredentials) return response;
     response.cancel();
-    throw CREDENTIALS_REJECTED;
+    throw isSecret ? CREDENTIALS_REJECTED : CREDENTIALS_WANTED;
   }, { isAnonymous });
   const upstream = new UpstreamResponse(request.method, response, limits);
   await upstream.collect();
@@ -193,7 +199,7 @@ export class UpstreamResponse {
   #tooLong(): Refusal {
     const limit = formatSize(this.#limits.limit);
     return unusable(
-      `The node's response is longer than ${limit}; "forward.limit" sets the maximum`,
+      `The node's response is longer than ${limit}, the maximum; see "forward.limit"`,
     );
   }
 }

@@ -202,8 +202,11 @@ export class Prefix {
    * Returns the possible paths, likeliest first.
    *
    * @param isWhole true if no router can have stripped a part of the prefix
+   * @param original the path that the client requested, or `""` if the router does not tell
    */
-  strip(pathname: string, isWhole = false): readonly string[] {
+  strip(pathname: string, isWhole = false, original = ""): readonly string[] {
+    // Behind a prefix that the router has stripped, the node's path may begin like the prefix.
+    if (this.#prefix !== "" && original.endsWith(this.#prefix + pathname)) return [pathname];
     const starts = isWhole ? [this.#prefix] : this.#ends;
     return starts.flatMap((start) => stripStart(pathname, start) ?? []);
   }

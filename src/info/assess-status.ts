@@ -6,7 +6,7 @@
 import { textOf } from "../json/values.ts";
 import type { HealthRule, Reference, Test } from "../kinds/kind.ts";
 import { mainFailure, SourceError } from "../node/failures.ts";
-import { formatDuration, groupDigits } from "../units.ts";
+import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
   blocksBehind,
@@ -18,8 +18,8 @@ import {
   isPrivate,
   LAG,
   reachedBy,
-  STALL_LIMIT,
   stallLimitOf,
+  SYNC_PAUSE,
   targetsOf,
 } from "./evidence.ts";
 import { isKnown, isUnlike, match, numberFrom } from "./fields.ts";
@@ -209,12 +209,26 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
 /** The time without progress after which a node without any block is stalled, in milliseconds. */
 const FIRST_LIMIT = 86_400_000;
 
+/**
+ * Returns what the kind's rule says of a node that syncs before it has a block or a progress, if
+ * values of the node are in it: these may move.
+ */
+export function reasonBeforeBlocks(evidence: Evidence): string | undefined {
+  const { values: { height, progress } } = evidence;
+  if (height !== undefined || progress !== undefined) return undefined;
+  const { code, keys, reason } = statusByKind(evidence) ?? {};
+  return code === "syncing" && keys === "any" ? reason : undefined;
+}
+
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height, progress }, stillness: { sinceProgress } } = evidence;
-  if (height === undefined && progress === undefined) return undefined;
+  const { values: { height, progress }, stillness: { sinceProgress }, plan: { health } } = evidence;
+  const hasNothing = height === undefined && progress === undefined;
+  if (hasNothing && reasonBeforeBlocks(evidence) === undefined) return undefined;
   // Some stages of a sync take far longer than a block, such as the download of a snapshot.
-  const longest = Number(height) === 0 ? FIRST_LIMIT : STALL_LIMIT;
+  const pause = milliseconds(health?.sync_pause ?? SYNC_PAUSE);
+  const isFirst = hasNothing || Number(height) === 0;
+  const longest = isFirst ? Math.max(pause, FIRST_LIMIT) : pause;
   const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, longest);
   if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;

@@ -6,7 +6,7 @@
  */
 import { textOf } from "../json/values.ts";
 import type { NetworkRules, Reference } from "../kinds/kind.ts";
-import { milliseconds } from "../units.ts";
+import { type Duration, milliseconds } from "../units.ts";
 import { numberFrom, numberInAnyNotation } from "./fields.ts";
 import type { Stillness } from "./motion.ts";
 import type { Plan } from "./query-plan.ts";
@@ -38,8 +38,8 @@ export interface Evidence extends CachedResponses {
 
 /** The default of `lag`: the number of blocks that a synced node may be behind its targets. */
 export const LAG = 2;
-/** The time without progress after which a syncing node of an unknown network is stalled. */
-export const STALL_LIMIT = 3_600_000;
+/** The default of `sync_pause`: the time without progress after which a syncing node is stalled. */
+export const SYNC_PAUSE: Duration = "1h";
 
 export function isKnownToBeInSync(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
@@ -52,7 +52,7 @@ export function isKnownToBeInSync(evidence: Evidence): boolean {
 export function hasHead(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
   const targets = targetsOf(evidence).filter((target) => target > 0n);
-  const isNew = headAgeOf(evidence) <= (stallLimitOf(evidence) ?? STALL_LIMIT);
+  const isNew = headAgeOf(evidence) <= (stallLimitOf(evidence) ?? milliseconds(SYNC_PAUSE));
   return isNew && targets.length > 0 && wholeNumber(values.height) !== undefined &&
     blocksBehind(values.height, targets) <= (health?.lag ?? LAG);
 }
@@ -120,7 +120,7 @@ export function expectedIn(
   { plan, values: { chain_id, software, network } }: Pick<Evidence, "plan" | "values">,
 ): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};
-  const name = [textOf(chain_id), `${software} ${network}`, textOf(network), "*"]
+  const name = [`${software} *`, textOf(chain_id), `${software} ${network}`, textOf(network), "*"]
     .find((name) => name !== undefined && Object.hasOwn(networks, name));
   return name === undefined ? undefined : networks[name];
 }

@@ -31,8 +31,13 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** Keys that are read even if the operator hides them, since the status depends on them. */
-export const STATUS_KEYS: readonly string[] = [
+/**
+ * Keys that are read even if the operator hides them: the node's operations depend on the first
+ * two, and the status on the others.
+ */
+export const NEEDED_KEYS: readonly string[] = [
+  "software",
+  "version",
   "network",
   "chain_id",
   "height",

@@ -131,9 +131,16 @@ export function makeInfo({ service, hasNode, values, status, updatedAt, lastSeen
   return { info, omitted };
 }
 
-export interface Snapshot {
-  readonly info: Info;
+/** What a node has told for its description. */
+export interface Told {
   readonly examples: NodeExamples;
+  /** What the node says, even if the operator hides it or has another label for it. */
+  readonly software: string | undefined;
+  readonly version: string | undefined;
+}
+
+export interface Snapshot extends Told {
+  readonly info: Info;
   readonly representation: Representation;
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
@@ -148,13 +155,13 @@ export class Snapshots {
   #contents = 0;
   #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
 
-  of(info: Info, examples: NodeExamples): Promise<Snapshot> {
+  of(info: Info, told: Told): Promise<Snapshot> {
     const text = formatJson(info, 2) + "\n";
-    const key = formatJson(examples);
+    const key = formatJson(told);
     const last = this.#last;
     if (last?.text === text && last.key === key) return last.made;
     const represented = last?.text === text ? last.made : this.#represent(info, text);
-    const made = represented.then((snapshot) => ({ ...snapshot, examples }));
+    const made = represented.then((snapshot) => ({ ...snapshot, ...told }));
     const current = this.#last = { text, key, made };
     made.catch(() => {
       if (this.#last === current) this.#last = undefined;
@@ -162,14 +169,18 @@ export class Snapshots {
     return made;
   }
 
-  #represent(info: Info, text: string): Promise<Snapshot> {
+  #represent(info: Info, text: string): Promise<Omit<Snapshot, keyof Told>> {
     this.#runId ??= createRunId();
     const tag = `${this.#runId}-${(++this.#contents).toString(36)}`;
     return makeSnapshot(info, text, tag);
   }
 }
 
-async function makeSnapshot(info: Info, text: string, tag: string): Promise<Snapshot> {
+async function makeSnapshot(
+  info: Info,
+  text: string,
+  tag: string,
+): Promise<Omit<Snapshot, keyof Told>> {
   const { status = null, status_code, status_reason, status_remedy } = info;
   const health = formatJson({ status, status_code, status_reason, status_remedy }) + "\n";
   const type = "application/json";
@@ -182,5 +193,5 @@ async function makeSnapshot(info: Info, text: string, tag: string): Promise<Snap
     represent(health, { ...probed, status: 200 }),
     represent(health, { ...probed, status: 503 }),
   ]);
-  return { info, examples: {}, representation, health: { passing, failing } };
+  return { info, representation, health: { passing, failing } };
 }

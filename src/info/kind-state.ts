@@ -5,7 +5,7 @@
  * @module
  */
 import { isObject, mapMembers, objectOf, textOf } from "../json/values.ts";
-import { assessStatus } from "./assess-status.ts";
+import { assessStatus, reasonBeforeBlocks } from "./assess-status.ts";
 import {
   type Difference,
   type Evidence,
@@ -103,7 +103,8 @@ export class KindState {
     const { values, responses } = before;
     const isAway = this.cache.isUnreachable;
     this.#values = values;
-    this.#motion.advance(values, this.#syncStateIn(responses), now, isAway);
+    const state = reasonBeforeBlocks(before) ?? this.#syncStateIn(responses);
+    this.#motion.advance(values, state, now, isAway);
     const evidence = { ...before, stillness: this.#motion.at(now, isAway) };
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
@@ -168,7 +169,7 @@ export class KindState {
   /** Returns the values for `/v1/info`, with those that only the service can tell. */
   #valuesFor({ status }: NodeStatus, evidence: Evidence): Values {
     const { hide } = this.#options;
-    const isHidden = hide.includes("network") || hide.includes("chain_id");
+    const isHidden = ["network", "chain_id", "software"].some((key) => hide.includes(key));
     const network_name = isHidden ? undefined : networkNameOf(evidence);
     const pace = status === "syncing" || status === "stale" ? this.#pace.last : {};
     const { values, plan } = evidence;

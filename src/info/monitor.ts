@@ -3,13 +3,21 @@
  *
  * @module
  */
+import { textOf } from "../json/values.ts";
 import { Listeners } from "../listeners.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { Clock, type Clocks } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
-import { type Info, makeInfo, type ServiceFacts, type Snapshot, Snapshots } from "./info.ts";
+import {
+  type Info,
+  makeInfo,
+  type ServiceFacts,
+  type Snapshot,
+  Snapshots,
+  type Told,
+} from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import type { Now } from "./motion.ts";
 import { NodeMemory } from "./node-memory.ts";
@@ -36,7 +44,7 @@ interface MonitorOptions {
   readonly memory?: NodeMemory;
 }
 
-export interface Inspection {
+export interface Inspection extends Pick<Told, "software" | "version"> {
   readonly detection: Detection | undefined;
   readonly plan: Plan;
   readonly outcomes: ReadonlyMap<string, QueryOutcome>;
@@ -202,8 +210,8 @@ export class Monitor {
     await this.poll();
     await this.#reader.settled();
     const { state: { outcomes }, detection } = this.#reader;
-    const { evidence: { plan }, status, info } = this.#report();
-    return { detection, plan, outcomes, status, info };
+    const { evidence, status, info } = this.#report();
+    return { detection, plan: evidence.plan, outcomes, status, info, ...softwareIn(evidence) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -243,8 +251,9 @@ export class Monitor {
     this.onInfo.emit(snapshot.info, { took, columns: plan.history, ...now });
   }
 
-  #snapshotOf({ info, evidence: { plan, responses } }: InfoReport): Promise<Snapshot> {
-    return this.#snapshots.of(info, readExamples(plan.examples, responses));
+  #snapshotOf({ info, evidence }: InfoReport): Promise<Snapshot> {
+    const examples = readExamples(evidence.plan.examples, evidence.responses);
+    return this.#snapshots.of(info, { examples, ...softwareIn(evidence) });
   }
 
   #report(): InfoReport {
@@ -263,3 +272,8 @@ export class Monitor {
     return { ...report, ...made };
   }
 }
+
+const softwareIn = ({ values: { software, version } }: NodeReport["evidence"]) => ({
+  software: textOf(software),
+  version: textOf(version),
+});

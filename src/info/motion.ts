@@ -36,11 +36,11 @@ export class Motion {
   /** The highest progress so far. */
   #progress = 0;
 
-  /** @param state what the node says about its synchronization */
+  /** @param state what the node says about its synchronization; a text before it has a block */
   advance({ height, head_at, progress }: Values, state: unknown, now: Now, isAway: boolean): void {
     // The progress of a node without new blocks falls, since it compares them with the clock.
     this.#progress = Math.max(this.#progress, Number(progress ?? 0));
-    const isUnknown = height === undefined && progress === undefined;
+    const isUnknown = height === undefined && progress === undefined && typeof state !== "string";
     // These change while a node syncs, even before it has blocks.
     const all = isUnknown ? undefined : [height ?? null, this.#progress, state ?? null];
     this.#height.advance(height, now.awake, isAway);

@@ -8,9 +8,22 @@ import { Motion } from "./motion.ts";
 import { LogMemory } from "./state-log.ts";
 
 export class NodeMemory {
-  readonly history: HistoryMemory = { samples: [] };
-  readonly log: LogMemory = new LogMemory();
+  readonly history: HistoryMemory;
+  readonly log: LogMemory;
   #motion: { readonly kind: string; readonly motion: Motion } | undefined;
+
+  constructor(history: HistoryMemory = { samples: [] }, log: LogMemory = new LogMemory()) {
+    this.history = history;
+    this.log = log;
+  }
+
+  /** Returns the same memory, but of no chain. What is learnt of the chain stays apart. */
+  withoutChain(): NodeMemory {
+    const log = Object.assign(new LogMemory(), this.log, { chain: {} });
+    const memory = new NodeMemory(this.history, log);
+    memory.#motion = this.#motion;
+    return memory;
+  }
 
   /** Returns how a node of this kind has moved until now. */
   motionOf(kind: string): Motion {

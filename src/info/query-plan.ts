@@ -5,7 +5,7 @@
  * @module
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
-import { STATUS_KEYS } from "./fields.ts";
+import { NEEDED_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import type { InfoSettings, NodeSettings } from "./settings.ts";
 import { milliseconds } from "../units.ts";
@@ -119,7 +119,7 @@ function fieldsFor(
   { fields, hide = [] }: InfoSettings,
   expect: readonly string[],
 ): Record<string, FieldOptions> {
-  const isNeeded = (key: string) => STATUS_KEYS.includes(key) || expect.includes(key);
+  const isNeeded = (key: string) => NEEDED_KEYS.includes(key) || expect.includes(key);
   return Object.fromEntries(
     Object.entries({ ...kind?.fields, ...fields })
       .filter(([key]) => !hide.includes(key) || isNeeded(key))

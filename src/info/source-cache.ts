@@ -136,10 +136,13 @@ export class SourceCache {
     for (const [name, outcome] of outcomes) {
       if ("values" in outcome) {
         const last = { values: outcome.values, ...now };
-        const { ttl } = this.#plan.sources.get(name)!;
+        const planned = this.#plan.sources.get(name)!;
+        // It may come late, and a program is run less often while nobody requests `/v1/info`.
+        const least = planned.role === "optional" ? WATCHED_PROGRAM_MS : 0;
+        const ttl = Math.max(planned.ttl, least);
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = outcome.absent !== undefined;
-        const dueAt = since + ttl;
+        const dueAt = since + planned.ttl;
         states.set(name, { last, validAt: now, askedAt: now, dueAt, until, isAbsent });
       } else {
         const until = now.monotonic + RETRY_MS;
@@ -150,7 +153,8 @@ export class SourceCache {
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
     for (const [name, state] of states) {
-      if (!state.error) states.set(name, { ...state, validAt: now });
+      const isBeside = isBesideNode(this.#plan.sources.get(name)!);
+      if (!state.error && !isBeside) states.set(name, { ...state, validAt: now });
     }
   }
 

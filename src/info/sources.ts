@@ -182,7 +182,8 @@ export async function settle(
 /** Any response shows that the node can be reached, but not that of a proxy without a node. */
 async function reach(node: Node, path: string, limits: RequestLimits): Promise<SourceResponse> {
   const { status } = await node.request(path, { ...limits, method: "HEAD" });
-  if (PROXY_FAILURES.includes(status)) throw failureOfStatus(status);
+  // Whatever the node is, a node that can be reached responds with something else.
+  if (PROXY_FAILURES.includes(status)) throw failureOfStatus(status, "<");
   return { value: undefined, omitted: [] };
 }
 
@@ -211,7 +212,7 @@ export async function requestJson(
   const isKept = source.keep_errors && !isOfProxy && !ABSENT.includes(status) &&
     /^\s*[[{]/.test(text);
   if ((status >= 200 && status <= 299) || isKept) return readResponse(text);
-  throw failureOfStatus(status);
+  throw failureOfStatus(status, text);
 }
 
 /** The host in the link is ignored, since the link may name the host of a proxy. */

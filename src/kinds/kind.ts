@@ -202,8 +202,14 @@ export interface KindHealth {
    */
   lag?: number | undefined;
   /**
-   * Limits by network. A key is a chain_id, a software and its network (Satoshi main), a
-   * network, or * for all other networks.
+   * The longest time that a sync may go on without progress, since in some of its stages nothing
+   * moves.
+   * @default 1h
+   */
+  sync_pause?: Duration | undefined;
+  /**
+   * Limits by network. A key is a software with any network (anvil *), a chain_id, a software
+   * and its network (Satoshi main), a network, or * for all other networks.
    */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }

@@ -21,16 +21,18 @@ import {
 
 const NO_SOCKETS = "this runtime has no sockets";
 
-export type OpenSocket = (url: URL) => Socket;
+/** @param address the address to connect to. @default one of the server's name */
+export type OpenSocket = (url: URL, address?: string) => Socket;
 
 export function openerOf(ca: string | undefined): OpenSocket {
   const [net, tls] = [builtin("node:net", NO_SOCKETS), builtin("node:tls", NO_SOCKETS)];
   const trust = ca === undefined ? {} : trustOf(ca);
-  return ({ protocol, hostname, port }) => {
+  return ({ protocol, hostname, port }, address) => {
     // A URL keeps the brackets of an IPv6 address.
-    const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    const name = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    const host = address ?? name;
     if (protocol !== "https:") return net.connect({ host, port: Number(port || 80) });
-    const servername = net.isIP(host) === 0 ? host : "";
+    const servername = net.isIP(name) === 0 ? name : "";
     return tls.connect({ host, port: Number(port || 443), servername, ...trust });
   };
 }
@@ -73,11 +75,19 @@ export class SocketClient {
   readonly #addresses = new Map<string, Map<string, number>>();
   /** How often a name has led to a new address. */
   #moves = 0;
+  readonly #isPinned: boolean;
+  /** Where the connections to a server lead, and since when; `-Infinity` after a failure. */
+  readonly #pins = new Map<string, { readonly address: string; readonly since: number }>();
 
-  /** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
-  constructor(open: OpenSocket, onLoss: (url: URL) => void = () => {}) {
+  /**
+   * @param onLoss is called with the URL when a server refuses, closes or breaks a connection
+   * @param isPinned if true, all connections to a server lead to one of its addresses, until its
+   * name is looked up again; another address counts as a loss
+   */
+  constructor(open: OpenSocket, onLoss: (url: URL) => void = () => {}, isPinned = false) {
     this.#open = open;
     this.#onLoss = onLoss;
+    this.#isPinned = isPinned;
   }
 
   /** A request without `isSentOnce` is sent again if a reused connection turns out to be closed. */
@@ -103,22 +113,45 @@ export class SocketClient {
     if (isStale?.()) throw STALE;
     const idleTimeout = isSentOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
     const moves = this.#moves;
-    const connection = new Connection(this.#open(url), idleTimeout, kept, {
+    const connection = new Connection(this.#open(url, this.#addressOf(url)), idleTimeout, kept, {
       onLoss: () => this.#onLoss(url),
+      onFailure: () => this.#unpin(url),
       onAddress: (address) => this.#noteAddress(url, address),
       isCurrent: () => this.#moves === moves,
     });
     return await connection.exchange(request);
   }
 
+  #addressOf({ origin }: URL): string | undefined {
+    const { address, since = -Infinity } = this.#pins.get(origin) ?? {};
+    return performance.now() - since < LIFETIME_MS ? address : undefined;
+  }
+
+  #unpin({ origin }: URL): void {
+    const pin = this.#pins.get(origin);
+    if (pin) this.#pins.set(origin, { ...pin, since: -Infinity });
+  }
+
   /** If the name of the server leads to a new address, another server may be there. */
   #noteAddress(url: URL, address: string): void {
+    if (this.#isPinned) return this.#pin(url, address);
     const now = performance.now();
     const before = this.#addresses.get(url.origin);
     const recent = [...before ?? []].filter(([, at]) => now - at < 2 * LIFETIME_MS);
     const isNew = recent.length > 0 && !recent.some(([known]) => known === address);
     this.#addresses.set(url.origin, new Map([...recent, [address, now]]));
-    if (!isNew) return;
+    if (isNew) this.#noteMove(url);
+  }
+
+  #pin(url: URL, address: string): void {
+    const before = this.#pins.get(url.origin);
+    const isDue = this.#addressOf(url) === undefined;
+    if (address === before?.address && !isDue) return;
+    this.#pins.set(url.origin, { address, since: performance.now() });
+    if (before && address !== before.address) this.#noteMove(url);
+  }
+
+  #noteMove(url: URL): void {
     this.#moves++;
     this.#onLoss(url);
   }
@@ -142,6 +175,8 @@ const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 interface ConnectionEvents {
   /** Called when the node refuses, closes or breaks the connection. */
   onLoss(): void;
+  /** Called when the connection cannot be opened. */
+  onFailure(): void;
   /** Called with the address of the node once the connection is open. */
   onAddress(address: string): void;
   /** Returns false if the name of the node has led to a new address since. */
@@ -158,6 +193,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #openedAt = performance.now();
   #current: Exchange | undefined;
+  #isConnected = false;
   #isResting = false;
   #turnBytes = 0;
 
@@ -179,7 +215,10 @@ export class Connection {
     socket.setTimeout(idleTimeout);
     socket.on("timeout", () => this.#current || this.lose());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
-    socket.on("connect", () => onAddress(socket.remoteAddress ?? ""));
+    socket.on("connect", () => {
+      this.#isConnected = true;
+      onAddress(socket.remoteAddress ?? "");
+    });
     const lose = (error?: unknown) => {
       if (this.isOpen) onLoss();
       this.lose(error);
@@ -257,6 +296,7 @@ export class Connection {
 
   /** Closes the connection, which fails the current exchange. */
   lose(reason?: unknown): void {
+    if (!this.#isConnected) this.#events.onFailure();
     this.isOpen = false;
     this.#socket.destroy();
     this.#current?.fail(reason ?? Object.assign(new Error("closed"), { code: "ECONNRESET" }));

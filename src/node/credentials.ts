@@ -9,6 +9,7 @@ import { LightSignal } from "../abort-signal.ts";
 import { isLoopback } from "../http/host-names.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
+import { keysInPath } from "../untrusted-text.ts";
 import { Digest } from "./digest.ts";
 import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
@@ -82,9 +83,13 @@ export class Credentials {
   #cached: AuthFile | undefined;
   #search: { readonly key: string; readonly secrets: SecretSearch } | undefined;
 
+  /** The keys in the path of the node's URL, which a server may repeat in an error. */
+  readonly #keys: readonly string[];
+
   constructor(owner: SecretOwner) {
     const { url, auth } = owner;
     this.#owner = owner;
+    this.#keys = url === undefined ? [] : keysInPath(url);
     this.#origin = url === undefined ? undefined : new URL(url).origin;
     this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
@@ -148,14 +153,15 @@ export class Credentials {
 
   #result({ response, sent }: Attempt, rejection?: SourceError): Exchanged {
     const isSecret = sent !== WITHOUT_SECRET;
+    const secrets = [...sent.secrets, ...this.#keys];
     return {
-      response: isSecret ? withoutSecrets(response, this.#searchFor(sent)) : response,
+      response: secrets.length > 0 ? withoutSecrets(response, this.#searchFor(secrets)) : response,
       isSecret,
       rejection,
     };
   }
 
-  #searchFor({ secrets }: Authorization): SecretSearch {
+  #searchFor(secrets: readonly string[]): SecretSearch {
     const key = secrets.join("\n");
     if (this.#search?.key !== key) this.#search = { key, secrets: new SecretSearch(secrets) };
     return this.#search.secrets;
@@ -211,7 +217,8 @@ export class Credentials {
       failures.push({ file, reason: "the node rejects these credentials" });
     }
     this.#cached = undefined;
-    return this.#result(attempt, credentialsWanted(attempt.response, kinds, failures));
+    const { kind } = this.#owner;
+    return this.#result(attempt, credentialsWanted(attempt.response, kinds, failures, kind));
   }
 
   /** Returns the default files that may be tried: those of the kind that sends such a rejection. */

@@ -55,6 +55,8 @@ export class SourceError extends Error {
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
+  /** True if the response is an HTML page. */
+  readonly isPage: boolean;
   constructor(
     code: FailureCode,
     message: string,
@@ -70,6 +72,7 @@ export class SourceError extends Error {
     this.hint = details.hint;
     this.looksLike = details.looksLike;
     this.isQuoting = details.isQuoting ?? false;
+    this.isPage = details.isPage ?? false;
   }
 
   get isResponse(): boolean {
@@ -83,10 +86,11 @@ export const ABSENT: readonly number[] = [404, 405, 501];
 /** Tells whether a status means that the node has too much to do. */
 export const isBusy = (status: number | undefined): boolean => status === 429 || status === 503;
 
-export function failureOfStatus(status: number): SourceError {
+export function failureOfStatus(status: number, text: string = ""): SourceError {
   return new SourceError("bad_answer", `responded with ${status}`, {
     number: status,
     isAbsent: ABSENT.includes(status),
+    isPage: /^\s*</.test(text),
   });
 }
 
@@ -97,7 +101,9 @@ export const isOfGateway = (status: number | undefined): boolean => OF_GATEWAYS.
 
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
-  if (error.code !== "bad_answer" || !isOfGateway(error.number)) return error;
+  // HAProxy and ingresses have a page for it. A node's own 503 is none.
+  const isGateways = isOfGateway(error.number) || (error.number === 503 && error.isPage);
+  if (error.code !== "bad_answer" || !isGateways) return error;
   const message = `does not respond, according to a proxy (${error.number})`;
   return new SourceError("bad_gateway", message, { number: error.number! });
 }

@@ -21,13 +21,18 @@ export interface Trust {
   readonly ca_file: string;
 }
 
-/** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
-export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClient {
+/** See {@linkcode SocketClient} for `onLoss` and `isPinned`. */
+export function createClient(
+  tls?: Trust,
+  onLoss?: (url: URL) => void,
+  isPinned?: boolean,
+): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   let made: { readonly ca: string | undefined; readonly client: SocketClient } | undefined;
   const make = async () => {
     const ca = tls && await readTrust(tls);
-    if (made?.ca !== ca || !made) made = { ca, client: new SocketClient(openerOf(ca), onLoss) };
+    if (made?.ca === ca && made) return made.client;
+    made = { ca, client: new SocketClient(openerOf(ca), onLoss, isPinned) };
     return made.client;
   };
   let client = lazy(make);

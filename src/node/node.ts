@@ -66,12 +66,12 @@ export class Node {
     const onLoss = (lost: URL) => {
       if (lost.origin === origin) this.noteLoss();
     };
-    const { client = createClient(tls, onLoss) } = options;
+    this.isExpected = Object.keys(expect).length > 0;
+    const { client = createClient(tls, onLoss, this.isExpected) } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;
     this.expect = expect;
-    this.isExpected = Object.keys(expect).length > 0;
     this.#ws = options.ws;
     this.#tls = tls;
     this.kinds = lazy(kinds);

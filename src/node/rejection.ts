@@ -44,24 +44,31 @@ export interface CredentialFailure {
 
 const codeOf = ({ status }: Rejection) => status === 401 ? "unauthorized" : "forbidden";
 
+/** @param ownKind the kind of the node, if it is known */
 export function credentialsWanted(
   rejection: Rejection,
   kinds: Kinds = {},
   failures: readonly CredentialFailure[] = [],
+  ownKind?: string,
 ): SourceError {
   const { status, headers } = rejection;
   const names = kindsLike(headers, kinds);
   const [name] = names;
+  const schemes = schemesOf(headers);
+  // A node behind a proxy may need another secret than its kind says.
+  const likely = name ?? (schemes.length === 0 ? ownKind : undefined);
+  const kind = likely === undefined ? undefined : kinds[likely];
   if (status === 403 && !name) {
+    const { example, files } = kind?.auth ?? {};
+    const auth = example ?? files?.[0];
+    const setting = auth ? `set "auth: ${inFlow(auth)}" below node` : "node.auth";
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
-      hint: "the node may require credentials (node.auth), or may not accept requests from " +
-        "this service's address",
+      hint: `the node may require credentials (${setting}), or may not accept requests to this ` +
+        "host name or from this service's address",
     });
   }
   const as = name ? `, like ${names.join(" or ")}` : "";
-  const kind = name === undefined ? undefined : kinds[name];
-  const schemes = schemesOf(headers);
   const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
   // In `WWW-Authenticate`, PowerDNS sends the name of a header instead of a scheme.
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");

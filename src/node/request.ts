@@ -7,10 +7,10 @@
 import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
 import { formatSize, formatTime } from "../units.ts";
-import { excerpt, startOf } from "../untrusted-text.ts";
+import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { NodeResponse, ResponseHead } from "./http1.ts";
+import { type NodeResponse, OWN_NAME, type ResponseHead } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */
@@ -64,7 +64,7 @@ export async function requestText(
     const sent = {
       url,
       method,
-      headers,
+      headers: { "user-agent": OWN_NAME, ...headers },
       body: body === undefined ? undefined : encodeText(body),
       signal: ended,
       isSentOnce: false,
@@ -135,7 +135,7 @@ function hintOfRedirect(location: string | null, from: URL): string | undefined 
   if (location === null || !URL.canParse(location, from)) return undefined;
   const to = new URL(location, from);
   const place = to.origin === from.origin
-    ? excerpt(startOf(to.pathname, 400))
+    ? excerpt(startOf(withoutKeys(to.origin + to.pathname).slice(to.origin.length), 400))
     : to.hostname === from.hostname
     ? to.origin
     : "another server";

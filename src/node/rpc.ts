@@ -242,7 +242,7 @@ async function readResponse(
   { depthMax = Infinity, duplicates = "last" }: ReadOptions,
 ): Promise<RpcResponse | RpcResponse[]> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
-  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
+  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status, text);
   const response = await readRpcResponse(text, depthMax, duplicates);
   if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
     throw failureOfStatus(status);

@@ -48,6 +48,8 @@ export interface Offer {
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
+  /** The version that everybody may see. */
+  readonly shownVersion?: string | undefined;
   /** The names of methods that the node lacks, or `undefined` if the node was not asked. */
   readonly missing?: readonly string[] | undefined;
 }
@@ -55,7 +57,7 @@ export interface Offer {
 export async function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title }: { readonly title: string },
-  { version = "unknown", names, missing }: Offer = {},
+  { shownVersion: version = "unknown", names, missing }: Offer = {},
 ): Promise<Json> {
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined && missing === undefined;
@@ -170,15 +172,24 @@ export async function withMarks(document: Json, kind: Json = {}): Promise<Json> 
   return await inSlices(mapPathItems(document, changes));
 }
 
-export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
+/**
+ * Replaces the marks in the node's own description of its methods. Of methods whose parameters are
+ * checked, the kind's own description is used: `checked` are its paths.
+ */
+export function withMarksOfMethods(
+  openrpc: Json,
+  kind: Json = {},
+): { openrpc: Json; checked: readonly string[] } {
   const known = objectOf(kind.paths);
-  const methods = listOf(openrpc.methods).map((method) => {
-    const { name } = objectOf(method);
-    const post = objectOf(objectOf(known[pathOfMethod(String(name))]).post);
-    const marks = post["x-checked"] ? withoutRead(post) : post;
-    return remarked(withLimits(objectOf(method), post), marks);
+  const checked: string[] = [];
+  const methods = listOf(openrpc.methods).flatMap((method) => {
+    const path = pathOfMethod(String(objectOf(method).name));
+    const post = objectOf(objectOf(known[path]).post);
+    if (!post["x-checked"]) return [remarked(withLimits(objectOf(method), post), post)];
+    checked.push(path);
+    return [];
   });
-  return { ...openrpc, methods };
+  return { openrpc: { ...openrpc, methods }, checked };
 }
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
@@ -247,12 +258,18 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
 /**
  * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the
  * description has none.
+ *
+ * @param further paths of the kind that are added in any case
  */
-export async function withOtherPart(document: Json, kind: Json = {}): Promise<Json> {
+export async function withOtherPart(
+  document: Json,
+  kind: Json = {},
+  further: readonly string[] = [],
+): Promise<Json> {
   const theirs = objectOf(document.paths);
-  const present = new Set(Object.keys(theirs).map(isMethodPath));
+  const present = new Set([...Object.keys(theirs), ...further].map(isMethodPath));
   const others = Object.entries(objectOf(kind.paths))
-    .filter(([path]) => !present.has(isMethodPath(path)));
+    .filter(([path]) => !present.has(isMethodPath(path)) || further.includes(path));
   if (others.length === 0) return document;
   const { components, rename } = await mergeComponents(
     objectOf(document.components),
@@ -274,9 +291,9 @@ export async function withOtherPart(document: Json, kind: Json = {}): Promise<Js
   }
   const tags = listOf(document.tags);
   const declared = new Set(tags.map((tag) => objectOf(tag).name));
-  const further = listOf(kind.tags).map(objectOf)
+  const added = listOf(kind.tags).map(objectOf)
     .filter(({ name }) => used.has(name) && !declared.has(name));
-  return { ...document, paths, components, ...tags.length > 0 && { tags: [...tags, ...further] } };
+  return { ...document, paths, components, ...tags.length > 0 && { tags: [...tags, ...added] } };
 }
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));

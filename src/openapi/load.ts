@@ -146,8 +146,10 @@ async function toServed(
   // as `read`.
   const isTrusted = by === "operator";
   if (normalized.openapi === undefined && normalized.swagger === undefined) {
-    const openrpc = isTrusted ? normalized : withMarksOfMethods(normalized, known);
-    return await withOtherPart(await upgradeOpenRpc(openrpc), known);
+    const { openrpc, checked } = isTrusted
+      ? { openrpc: normalized, checked: [] }
+      : withMarksOfMethods(normalized, known);
+    return await withOtherPart(await upgradeOpenRpc(openrpc), known, checked);
   }
   const { swagger: _, ...others } = normalized;
   const openapi = others.openapi === undefined ? await upgradeSwagger(normalized) : others;

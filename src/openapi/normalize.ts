@@ -14,6 +14,7 @@ import {
   listOf,
   mapMembers,
   objectOf,
+  type Path,
   setMember,
   valueAt,
 } from "../json/values.ts";
@@ -21,8 +22,8 @@ import { mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { LIMITS } from "./diagnostics.ts";
 import {
-  isLongName,
   isPure,
+  isRenamed,
   type Link,
   nameOfComponent,
   type Resolved,
@@ -72,7 +73,8 @@ export async function normalize(resolved: Resolved, dropsViewerExtensions = fals
 
 interface Plan {
   readonly names: ByShape<string>;
-  readonly sections: ReadonlySet<unknown>;
+  /** The objects that hold the components, with their paths. */
+  readonly sections: ReadonlyMap<unknown, Path>;
   /** For each shape, the names and values of new components. */
   readonly added: ReadonlyMap<Shape, ReadonlyMap<string, unknown>>;
 }
@@ -80,7 +82,7 @@ interface Plan {
 async function planComponents(resolved: Resolved): Promise<Plan> {
   const { source, structure, links } = resolved;
   const names = new ByShape<string>();
-  const sections = new Set<unknown>();
+  const sections = new Map<unknown, Path>();
   const added = new Map<Shape, Map<string, unknown>>();
   const freeNames = new Map<Shape, (wanted: string) => string>();
   for (const [shape, path] of Object.entries(structure.sections)) {
@@ -88,10 +90,10 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
     const section = objectOf(valueAt(source.value, path));
     const keys = Object.keys(section);
     freeNames.set(shape, createFreeName(new Set(keys)));
-    sections.add(section);
+    sections.set(section, path);
     for (const key of keys) {
       await pause();
-      if (isLongName(key)) continue;
+      if (isRenamed(path, key)) continue;
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
@@ -153,6 +155,9 @@ class Copier {
   #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
     const { structure } = this.#resolved;
     if (this.#isForViewers(shape, key)) return undefined;
+    const section = this.#plan.sections.get(object);
+    // What refers to such a component of Swagger refers to its copy with another name.
+    if (section && section[0] !== "components" && isRenamed(section, key)) return undefined;
     const diagnostic = this.#resolved.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;

@@ -106,9 +106,10 @@ export async function openApiOfMethods(
     for (const part of sizedIn(parts)) left -= estimateSize(part, sizes);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
     for (const tag of parts.tags) addTag(tags, tag);
-    const takesScalars = parts.params.every(({ schema }) =>
-      typesIn(document, schema).some((type) => SCALARS.has(type))
-    );
+    const takesScalars = parts.isKnown &&
+      parts.params.every(({ schema }) =>
+        typesIn(document, schema).some((type) => SCALARS.has(type))
+      );
     // Browsers read events by GET only.
     const isGettable = method["x-access"] === "read" && (takesScalars || isSubscription(method));
     setMember(paths, pathOfMethod(name), {

@@ -124,7 +124,8 @@ export class Resolved {
     for (const path of Object.values(structure.sections)) {
       for (const name of Object.keys(objectOf(valueAt(source.value, path)))) {
         yield;
-        if (name.startsWith("x-") || isComponentName(name)) continue;
+        const isFine = isComponentName(name) || (!isLongName(name) && isRenamed(path, name));
+        if (name.startsWith("x-") || isFine) continue;
         const allowed = `up to ${NAME_MAX} letters, digits, ".", "-" and "_"`;
         const message = `${quoteName(name)} is not a valid name: use ${allowed}`;
         source.diagnostics.add("note", message, () => [...path, name]);
@@ -207,7 +208,11 @@ export class Resolved {
 const NAME_MAX = 400;
 
 /** A component with a longer name gets another one, which the references to it have. */
-export const isLongName = (name: string): boolean => name.length > NAME_MAX;
+const isLongName = (name: string): boolean => name.length > NAME_MAX;
+
+/** Tells whether a component gets another name. Swagger allows names that OpenAPI does not. */
+export const isRenamed = (section: Path, name: string): boolean =>
+  isLongName(name) || (section[0] !== "components" && !isComponentName(name));
 
 const isComponentName = (name: string): boolean =>
   /^[A-Za-z0-9._-]+$/.test(name) && !isLongName(name);
@@ -244,8 +249,8 @@ export function nameOfComponent({ structure }: Resolved, target: Target): string
   const { shape, path } = target;
   const section = structure.sections[shape];
   const name = path.at(-1);
-  if (path.length !== (section?.length ?? NaN) + 1 || isLongName(name!)) return undefined;
-  return section!.every((key, i) => key === path[i]) ? name : undefined;
+  if (!section || path.length !== section.length + 1 || isRenamed(section, name!)) return undefined;
+  return section.every((key, i) => key === path[i]) ? name : undefined;
 }
 
 export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {

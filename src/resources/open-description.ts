@@ -56,8 +56,14 @@ export async function openDescription(
   // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
+  if (options.forward && !hasKind && node.kind === undefined && place === undefined) {
+    const message = "no call is forwarded: if info is a function, the kind of the node is not " +
+      "detected; set node.kind, or description";
+    log(message, { code: "description", level: "warn" });
+  }
   const description = new Description(chainNode, monitor, {
     place: hasKind ? place : place ?? "none",
+    lastFile: options.lastFile,
     own,
     operations,
     documentOfHost,

@@ -101,7 +101,8 @@ function checkHealthFields(kind: Json, report: Report): void {
   needField(target, ["target"], "height");
   for (const [name, network] of Object.entries(objectOf(networks))) {
     const { quiet, peers } = objectOf(network);
-    if (name !== "*") needField(network, ["networks", name], "chain_id", "network");
+    const keys = name.endsWith(" *") ? ["software"] : ["chain_id", "network"];
+    if (name !== "*") needField(network, ["networks", name], ...keys);
     needField(quiet, ["networks", name, "quiet"], "head_at", "height");
     needField(peers, ["networks", name, "peers"], "peers");
   }

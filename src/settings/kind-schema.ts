@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import { FORWARD_DEFAULTS } from "../gateway/policy.ts";
-import { LAG } from "../info/evidence.ts";
+import { LAG, SYNC_PAUSE } from "../info/evidence.ts";
 import { KIND_STATUS_CODES } from "../info/status.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
 import { objectOf } from "../json/values.ts";
@@ -169,10 +169,19 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
       default: String(LAG),
     },
   ),
+  sync_pause: optional(
+    AGE,
+    "The longest time that a sync may go on without progress, since in some of its stages " +
+      "nothing moves",
+    {
+      default: SYNC_PAUSE,
+      example: "24h",
+    },
+  ),
   networks: optional(
     map(LINE, typed("NetworkRules", object(NETWORK_RULES))),
-    "Limits by network. A key is a chain_id, a software and its network (Satoshi main), " +
-      "a network, or * for all other networks",
+    "Limits by network. A key is a software with any network (anvil *), a chain_id, " +
+      "a software and its network (Satoshi main), a network, or * for all other networks",
     {
       example: "{ main: { quiet: 3h, peers: 1 } }",
     },

@@ -335,6 +335,17 @@ json("check --offline reports an error that the service would log, as JSON, too"
   const [code, text] = await check();
   assert.match(text, "$CREDENTIALS_DIRECTORY is not set\nThe configuration has no errors\n");
   assert.is(code, 0);
+  const missing = { tls: { ca_file: "none.pem" }, auth: { basic_file: "none.cookie" } };
+  for (const key of ["tls", "auth"] as const) {
+    const node = { url: "https://127.0.0.1:8545", [key]: missing[key] };
+    writeFileSync(config, JSON.stringify({ node }));
+    const [code, { troubles, notes }] = await check("--json");
+    // A node that has stopped may have removed its secret, but not the certificate.
+    assert.is(code, key === "tls" ? 1 : 0);
+    const [found, none] = key === "tls" ? [troubles, notes] : [notes, troubles];
+    assert.match(found.join(), /none\.\w+: no such file/);
+    assert.equal(none, []);
+  }
 });
 
 json("check --json prints one object and exits with 0 if there is no error", async () => {

@@ -114,22 +114,32 @@ command("another place of a value in the settings is no other chain", async () =
   const node = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");
   await once(node, "listening");
   const { port } = node.address() as AddressInfo;
-  const write = (network: string) =>
+  const write = (info: object) =>
     writeFile(
       config,
       JSON.stringify({
         node: { url: `http://127.0.0.1:${port}`, kind: "none" },
-        info: { static: { network } },
+        info,
         metrics: true,
       }),
     );
-  await write("a");
+  const read = (file: string) => ({
+    sources: { place: { file } },
+    fields: { network: "place#" },
+  });
+  for (const name of ["c", "d"]) await writeFile(join(folder, name), name);
+  await write({ static: { network: "a" } });
   const service = await start([...COMMANDS.Node, "--config", config]);
   const get = async (path: string) => await (await fetch(new URL(path, service.url))).text();
-  await until(async () => /"network": "a"/.test(await get("v1/info")));
-  await write("b");
-  process.kill(service.pid, "SIGHUP");
-  await until(async () => /"network": "b"/.test(await get("v1/info")));
+  const isIn = (network: string) =>
+    until(async () => (await get("v1/info")).includes(`"network": "${network}"`));
+  await isIn("a");
+  const others = { b: { static: { network: "b" } }, c: read("c"), d: read("d") };
+  for (const [network, info] of Object.entries(others)) {
+    await write(info);
+    process.kill(service.pid, "SIGHUP");
+    await isIn(network);
+  }
   assert.match(await get("v1/metrics"), "nodeface_node_identity_changes_total 0");
   const { stderr } = await service.stop();
   assert.not.match(stderr, "another chain");
@@ -212,16 +222,16 @@ command(
 );
 
 command(
-  "an invalid description is logged once for any number of SIGHUPs, and each reload completes",
+  "while the node's description is invalid, each reload completes, and it is logged once",
   async () => {
     const GOOD = '{ "openapi": "3.1.1", "info": { "title": "Good", "version": "1" }, "paths": {} }';
+    const TOKEN = "0123456789abcdef".repeat(4);
     let isBroken = false;
     const cut: string[] = [];
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // After a failed reload, the service aborts the pending requests of the new configuration
-      // without waiting for their timeout.
+      // The service that is replaced does not wait for what it asked of the node.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");
@@ -229,14 +239,34 @@ command(
     const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
     const config = join(folder, "broken.json");
     const about = { url, kind: "etcd", timeout: "10s" };
-    await writeFile(config, JSON.stringify({ description: `${url}/spec.json`, node: about }));
+    const clientOf = async (name: string, token: string) => {
+      await writeFile(join(folder, `${name}.token`), token, { mode: 0o600 });
+      return { name, token_file: `${name}.token`, allow: ["reads"] };
+    };
+    const wallet = await clientOf("wallet", TOKEN);
+    const other = await clientOf("other", TOKEN.toUpperCase());
+    const write = (clients: readonly object[]) =>
+      writeFile(
+        config,
+        JSON.stringify({ description: `${url}/spec.json`, node: about, forward: { clients } }),
+      );
+    await write([wallet, other]);
     const service = await start([...COMMANDS.Node, "--config", config]);
-    await fetch(`${service.url}spec.json`);
+    const described = async () => await (await fetch(`${service.url}spec.json`)).text();
+    const statusOfClient = async () => {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      return (await fetch(`${service.url}v1/clients/self`, { headers })).status;
+    };
+    assert.match(await described(), '"Good"');
+    assert.is(await statusOfClient(), 200);
     isBroken = true;
+    await write([other]);
     const count = (text: string) => service.stderr().split(text).length - 1;
     for (let tries = 1; tries <= 3; tries++) {
       process.kill(service.pid, "SIGHUP");
-      await until(() => Promise.resolve(count("stays as it was") === tries));
+      await until(() => Promise.resolve(count("has been read again") === tries));
+      assert.match(await described(), '"Good"');
+      assert.is(await statusOfClient(), 401);
     }
     assert.is(count("spec.json:1:3"), 1, service.stderr());
     await until(() => Promise.resolve(cut.length >= 3));

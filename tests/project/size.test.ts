@@ -35,9 +35,9 @@ async function weigh(view: "reference" | "simple") {
   };
 }
 
-size("the simple page is usable after two requests with 27.6 kB in total", async () => {
+size("the simple page is usable after two requests with 28 kB in total", async () => {
   const { html, own, all, requests } = await weigh("simple");
-  assert.ok(html + own < 27_600, `${html + own} bytes`);
+  assert.ok(html + own < 28_000, `${html + own} bytes`);
   assert.is(own, all);
   assert.is(requests, 2);
 });

@@ -22,8 +22,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["lazy.ts", "regular-expression.ts", "utf8.ts", "json", "kinds"],
   ],
   http: [["http"]],
-  node: [["node"], ["setting-types.ts"]],
-  info: [["generated"], ["info"]],
+  node: [["generated"], ["node"], ["setting-types.ts"]],
+  info: [["info"]],
   "explorer, openapi, gateway": [
     ["openapi"],
     ["log.ts"],

@@ -80,6 +80,22 @@ sockets("a client that reads gets responses of any allowed size, one after the o
   });
 });
 
+sockets("a node that describes its methods is subscribed to as any other", () => {
+  const method = (name: string) => ({ name, params: [], result: { name: "r", schema: {} } });
+  const methods = ["eth_subscribe", "eth_unsubscribe", "eth_chainId"].map(method);
+  const described = { openrpc: "1.2.6", info: { title: "Itself", version: "1" }, methods };
+  const starting = SocketNode.start({ "rpc.discover": described });
+  return besideNode(starting, "ethereum", async ({ url }, node) => {
+    const spec = new URL("/spec.json", url.replace(/^ws/, "http"));
+    await untilAsync(async () => /"Itself"/.test(await (await fetch(spec)).text()));
+    const client = await SocketClient.open(url);
+    const { result } = await client.call("eth_subscribe", ["newHeads"]);
+    assert.is((await client.call("eth_unsubscribe", [result])).result, true);
+    assert.equal(node.calls.map(({ method }) => method), ["eth_subscribe", "eth_unsubscribe"]);
+    client.socket.close(1000, "");
+  });
+});
+
 sockets(
   "Substrate's notifications have methods of their own",
   () =>
