@@ -13,7 +13,7 @@ const KIND: Kind = {
   url: "http://127.0.0.1:1",
   detect: { "state#/x": "." },
   sources: { state: { get: "/" } },
-  fields: {},
+  fields: { name: "state#/name" },
   health: { ok: "it responds" },
 };
 
@@ -26,7 +26,7 @@ for (const [status, fail] of Object.entries(ANSWERS)) {
   back(
     `without requests, and long before the next query of the watch, a node that was ${status} is ok`,
     async () => {
-      let answer: RequestListener = (_, response) => response.end("{}");
+      let answer: RequestListener = (_, response) => response.end('{ "name": "a" }');
       const node = await play((request, response) => answer(request, response));
       const words: string[] = [];
       const app = createNodeface({
@@ -40,9 +40,9 @@ for (const [status, fail] of Object.entries(ANSWERS)) {
       const ask = () => app.fetch(new Request("http://localhost/v1/health"));
       assert.is((await ask()).status, 200);
       answer = fail;
-      while ((await ask()).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(async () => (await ask()).status !== 200);
       assert.is(words.at(-1), status);
-      answer = (_, response) => response.end("{}");
+      answer = (_, response) => response.end('{ "name": "a" }');
       // The next query of the watch would come only after an hour. `monitor.test.ts` tests how
       // soon the node is ok.
       await until(() => words.at(-1) === "ok");
