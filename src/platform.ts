@@ -227,6 +227,8 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
+export const IS_DENO: boolean = "Deno" in globalThis;
+
 /** The memory of this process in bytes, or `undefined` if the runtime does not tell. */
 export const residentMemory = (): number | undefined =>
   globalThis.process?.memoryUsage?.().rss || undefined;

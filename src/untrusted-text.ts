@@ -44,8 +44,12 @@ export const printable = (line: string): string => line.replaceAll(UNSEEN, "\uff
 /** A segment of a path that may be a key, as hosted nodes have it. */
 const KEY_IN_PATH = /(?<=\/)(?=[\w-]*\d)(?=[\w-]*[a-z])(?<=[^/:]\/+)[\w-]{20,}(?=[/?#,;:)]|$)/gi;
 
-/** Returns the segments of a URL's path that may be keys. */
-export const keysInPath = (url: string): readonly string[] => url.match(KEY_IN_PATH) ?? [];
+/** A name, such as that of a chain or a wallet: `crypto-org-chain-mainnet-1`. */
+const WORDS = /^[a-z]+(?:[-_][a-z]+)*(?:[-_]?\d{1,9})?$/i;
+
+/** Returns the segments of a URL's path that are probably keys. */
+export const keysInPath = (url: string): readonly string[] =>
+  (url.match(KEY_IN_PATH) ?? []).filter((segment) => !WORDS.test(segment));
 
 /**
  * Masks possible secrets in the URLs of a text: query values, user names, passwords, and long

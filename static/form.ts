@@ -165,7 +165,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     response = await fetch(request.url, { ...optionsOf(request, form), signal });
     if (response.type === "opaqueredirect") {
       const why = "The response is a redirect, which is not followed with a token";
-      return showStatus(form, false, why, timeOf(passed()));
+      return showStatus(form, false, why, timeOf(passed()), doneBy(form));
     }
     if (data.isEndless && response.ok) {
       clearInterval(timer);
@@ -222,12 +222,13 @@ async function readBytes({ body }: Response): Promise<ArrayBuffer> {
   return await new Response(body?.pipeThrough(limit)).arrayBuffer();
 }
 
+const doneBy = ({ data }: Form): string => data.isWrite ? "the node may have carried it out" : "";
+
 /** @param response the response, if it has begun */
 function showFailure(form: Form, url: string, error: unknown, ms: number, response?: Response) {
   const { name, message } = error as Error;
-  const done = form.data.isWrite ? "the node may have carried it out" : "";
   const show = (...[word, ...more]: [string, ...string[]]) =>
-    showStatus(form, false, word, ...more, done);
+    showStatus(form, false, word, ...more, doneBy(form));
   if (name === "AbortError") return show(`Cancelled after ${timeOf(ms)}`);
   if (error instanceof RangeError) return show(message, timeOf(ms));
   if (response) return show("The response broke off", `status ${response.status}`, timeOf(ms));
@@ -319,7 +320,7 @@ function makeField(data: FieldData, value: string) {
   const field = makeLabelled(name, place, input, facts, isMistaken, isRequired);
   if (input instanceof HTMLInputElement) {
     input.addEventListener("paste", ({ clipboardData }) => {
-      if (!/\S\s*[\r\n]\s*\S/.test(clipboardData?.getData("text") ?? "")) return;
+      if (!/[\r\n]/.test(clipboardData?.getData("text").trim() ?? "")) return;
       // After the text has been inserted, which removes another mark.
       setTimeout(() => field.mark("The line breaks are gone: this field has one line"));
     });

@@ -407,9 +407,19 @@ class Addressed extends Answering {
   }
 }
 
+class Refusing extends Answering {
+  connecting = true;
+
+  constructor() {
+    super();
+    setImmediate(() => this.emit("error", Object.assign(new Error(), { code: "ECONNREFUSED" })));
+  }
+}
+
 function beside(isPinned = false) {
-  const held = { address: "a", losses: 0 };
-  const open = (_: URL, address = held.address) => new Addressed(address) as unknown as Socket;
+  const held = { address: "a", losses: 0, down: "" };
+  const open = (_: URL, address = held.address) =>
+    (address === held.down ? new Refusing() : new Addressed(address)) as unknown as Socket;
   const sockets = new SocketClient(open, () => held.losses++, isPinned);
   const ask = async (connectionKey = {}) => {
     const { losses } = held;
@@ -460,6 +470,17 @@ client("while a node is expected, only one of the addresses of its name is used"
   held.address = "a";
   assert.equal([await ask(), await ask()], ["b", "b"]);
   assert.is(held.losses, 1);
+});
+
+client("if the address that is used is down, another one is verified and used", async () => {
+  const { held, ask } = beside(true);
+  assert.is(await ask(), "a");
+  Object.assign(held, { address: "b", down: "a" });
+  for (const _ of ["the address is down", "another address"]) {
+    assert.is(await ask().catch((error: unknown) => error), STALE);
+  }
+  assert.is(await ask(), "b");
+  assert.is(held.losses, 2);
 });
 
 client("a request that cannot be sent leaves no connection open", async () => {

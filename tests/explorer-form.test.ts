@@ -160,6 +160,8 @@ form("a field has the type of its schema's only alternative beside null", async 
   assert.is(requestOf(data, ['["a, b", "c"]'], "").url, "/a?tags=a%2C%20b&tags=c");
   const mistake = mistakeIn({ name: "a", in: "path", list: "," }, '[".."]');
   assert.is(mistake, "a cannot have the segment . or ..");
+  const ids = { name: "ids", in: "path", list: ",", isRequired: true } as const;
+  for (const empty of ["[]", '[""]', ""]) assert.is(mistakeIn(ids, empty), "ids is required");
   assert.is(requestOf(data, ["[1],2"], "").url, "/a?tags=%5B1%5D&tags=2");
   const parameters = [{ name: "p", in: "query", schema: { anyOf: [kind, none] } }];
   const html = await render({ "/a": { get: { ...DONE, parameters } } }, { components });

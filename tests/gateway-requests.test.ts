@@ -258,16 +258,6 @@ requests("a body may be as long as the setting says, or 1 MiB for JSON that is r
   assert.equal(node.received, []);
 });
 
-requests("a key in the path of the node's URL is never passed on", async () => {
-  const KEY = "0123456789abcdef0123456789abcdef";
-  const { ask } = forwarding(`${node.url}/v3/${KEY}`, REST);
-  node.answer = ({ url }, response) => response.writeHead(404).end(`no route ${url}`);
-  const response = await ask("/v1/node/status");
-  assert.is(response.status, 502);
-  assert.not.match(await response.text(), KEY);
-  assert.match(node.received[0]!.url!, KEY);
-});
-
 requests("what the memory for calls cannot hold is refused for good", async () => {
   const large = forwarding(node.url, REST, { open: ["reads"], limit: "100MiB" });
   const headers = { "content-type": "application/octet-stream" };

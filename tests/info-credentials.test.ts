@@ -162,6 +162,33 @@ credentials("each way to configure a secret results in the right header", async 
 });
 
 credentials(
+  "a hosted node may not repeat the key in its URL, but the name of its chain",
+  async () => {
+    const KEY = "0123456789abcdef0123456789abcdef";
+    const fetch: typeof globalThis.fetch = (input) =>
+      Promise.resolve(new Response(`no route ${input}`, { status: 404 }));
+    for (
+      const [segment, isRefused] of [[KEY, true], ["crypto-org-chain-mainnet-1", false]] as const
+    ) {
+      const url = `https://node.example/v3/${segment}`;
+      const asked = get(url, contextFor(url, { fetch }));
+      if (isRefused) {
+        assert.match(
+          (await failure(asked)).message,
+          "contains the service's credentials",
+        );
+      } else assert.match((await asked).text, segment);
+    }
+    const moved: typeof globalThis.fetch = () =>
+      Promise.resolve(new Response("", { status: 301, headers: { location: `/v3/${KEY}` } }));
+    const url = `https://node.example/v3/${KEY}/`;
+    const { message, hint } = await failure(get(url, contextFor(url, { fetch: moved })));
+    assert.match(message, "responded with a redirect (301)");
+    assert.is(hint, "the redirect points to /v3/***");
+  },
+);
+
+credentials(
   "the error about a refusal names the probable kind of the node, and the setting that helps",
   async () => {
     const kinds = kindsRefusing({

@@ -24,8 +24,15 @@ swagger("names of definitions that OpenAPI does not allow are replaced", async (
     Pet: { type: "object" },
     "Not[used]": { type: "string" },
   };
+  const securityDefinitions = { "API Key": { type: "basic" } };
   const parameters = [{ name: "b", in: "body", schema }];
   const { document, operation } = await upgrade({ parameters }, { definitions });
+  const secured = await normalizeDocument({
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    ...{ paths: {}, securityDefinitions },
+  });
+  assert.equal(Object.keys(secured.document.components.securitySchemes), ["API Key"]);
   assert.equal(Object.keys(document.components.schemas).sort(), ["List_Pet", "Pet"]);
   const { $ref } = operation.requestBody.content["application/json"].schema;
   assert.is($ref, "#/components/schemas/List_Pet");

@@ -137,7 +137,7 @@ export const TIMEOUTS = {
   grace: 5_000,
 } as const;
 
-export const IS_DENO: boolean = "Deno" in globalThis;
+export { IS_DENO } from "../platform.ts";
 
 export interface Address {
   /** A host name, or an IP literal without brackets. */

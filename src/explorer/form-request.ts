@@ -76,18 +76,19 @@ export function fillIn({ fields }: FormData, examples: NodeExamples = {}): strin
 /** Returns an error message, or an empty string if the text is valid. */
 export function mistakeIn(field: FieldData, text: string): string {
   const { name, in: place, type = "", isRequired, list, values, sources = [] } = field;
-  if (text.trim() === "" && isRequired) {
+  const sent = list ? itemsOf(text).join(list) : text;
+  if (sent.trim() === "" && isRequired) {
     const [, operation] = /^op\/(.*)#/.exec(sources[0] ?? "") ?? [];
     return `${name} is required${operation ? `, and ${operation} has none now` : ""}`;
   }
   if (text.trim() === "") return "";
   if (field.isUnsupported) return `${name} cannot be sent from here`;
   // Browsers resolve dot segments, so they would request a different path.
-  const segments = list ? [itemsOf(text).join(list)] : segmentsOf(field, text);
+  const segments = list ? [sent] : segmentsOf(field, text);
   if (place === "path" && segments.some((part) => /^\.\.?$/.test(part))) {
     return `${name} cannot have the segment . or ..`;
   }
-  if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
+  if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(sent)) {
     return `${name} must consist of ISO 8859-1 characters`;
   }
   if (list) return "";

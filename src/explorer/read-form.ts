@@ -221,7 +221,8 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
 
 /** Examples are often pasted into YAML as a text. */
 function isJsonInText(root: Json, { schema }: Json, example: unknown): boolean {
-  return typeof example === "string" && /^\s*[[{]/.test(example) && isJsonText(example) &&
+  return typeof example === "string" && example.length <= EXAMPLE_MAX &&
+    /^\s*[[{]/.test(example) && isJsonText(example) &&
     !typesIn(root, schema).includes("string");
 }
 

@@ -111,15 +111,30 @@ export class SocketClient {
       }
     }
     if (isStale?.()) throw STALE;
+    const pinned = this.#addressOf(url);
+    const connection = this.#connect(request, kept, pinned);
+    try {
+      return await connection.exchange(request);
+    } catch (error) {
+      const mayLeadElsewhere = pinned !== undefined && !connection.isConnected;
+      if (!mayLeadElsewhere || signal.aborted) throw error;
+    }
+    if (isStale?.()) throw STALE;
+    return await this.#connect(request, kept).exchange(request);
+  }
+
+  #connect({ url, isSentOnce }: NodeRequest, kept: Connection[], pinned?: string): Connection {
     const idleTimeout = isSentOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
     const moves = this.#moves;
-    const connection = new Connection(this.#open(url, this.#addressOf(url)), idleTimeout, kept, {
-      onLoss: () => this.#onLoss(url),
-      onFailure: () => this.#unpin(url),
+    return new Connection(this.#open(url, pinned), idleTimeout, kept, {
+      onLoss: () => {
+        this.#unpin(url);
+        this.#onLoss(url);
+      },
+      onFailure: () => this.#unpin(url, pinned),
       onAddress: (address) => this.#noteAddress(url, address),
       isCurrent: () => this.#moves === moves,
     });
-    return await connection.exchange(request);
   }
 
   #addressOf({ origin }: URL): string | undefined {
@@ -127,14 +142,16 @@ export class SocketClient {
     return performance.now() - since < LIFETIME_MS ? address : undefined;
   }
 
-  #unpin({ origin }: URL): void {
+  /** Lets the next connection look the name up. @param address the only address that is meant */
+  #unpin({ origin }: URL, address?: string): void {
     const pin = this.#pins.get(origin);
-    if (pin) this.#pins.set(origin, { ...pin, since: -Infinity });
+    const isMeant = address === undefined || address === pin?.address;
+    if (pin && isMeant) this.#pins.set(origin, { ...pin, since: -Infinity });
   }
 
   /** If the name of the server leads to a new address, another server may be there. */
   #noteAddress(url: URL, address: string): void {
-    if (this.#isPinned) return this.#pin(url, address);
+    if (this.#isPinned && address !== "") return this.#pin(url, address);
     const now = performance.now();
     const before = this.#addresses.get(url.origin);
     const recent = [...before ?? []].filter(([, at]) => now - at < 2 * LIFETIME_MS);
@@ -188,12 +205,12 @@ export class Connection {
   /** Whether a byte of the latest response has arrived. */
   hasBegun = false;
   isOpen = true;
+  isConnected = false;
   readonly #socket: Socket;
   readonly #kept: Connection[];
   readonly #events: ConnectionEvents;
   readonly #openedAt = performance.now();
   #current: Exchange | undefined;
-  #isConnected = false;
   #isResting = false;
   #turnBytes = 0;
 
@@ -216,7 +233,7 @@ export class Connection {
     socket.on("timeout", () => this.#current || this.lose());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
     socket.on("connect", () => {
-      this.#isConnected = true;
+      this.isConnected = true;
       onAddress(socket.remoteAddress ?? "");
     });
     const lose = (error?: unknown) => {
@@ -296,7 +313,7 @@ export class Connection {
 
   /** Closes the connection, which fails the current exchange. */
   lose(reason?: unknown): void {
-    if (!this.#isConnected) this.#events.onFailure();
+    if (!this.isConnected) this.#events.onFailure();
     this.isOpen = false;
     this.#socket.destroy();
     this.#current?.fail(reason ?? Object.assign(new Error("closed"), { code: "ECONNRESET" }));

@@ -6,7 +6,7 @@
  * @module
  */
 import { LightSignal } from "../abort-signal.ts";
-import { isLoopback } from "../http/host-names.ts";
+import { isLoopback, isNearby } from "../http/host-names.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { keysInPath } from "../untrusted-text.ts";
@@ -63,6 +63,8 @@ interface Attempt {
   /** On the clock of `performance.now()`. */
   readonly sentAt: number;
   readonly response: NodeResponse;
+  /** The keys in the URL that the response must not contain. */
+  readonly keys: readonly string[];
 }
 
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
@@ -83,13 +85,14 @@ export class Credentials {
   #cached: AuthFile | undefined;
   #search: { readonly key: string; readonly secrets: SecretSearch } | undefined;
 
-  /** The keys in the path of the node's URL, which a server may repeat in an error. */
+  /** The keys in the path of a hosted node's URL, which a server may repeat in an error. */
   readonly #keys: readonly string[];
 
   constructor(owner: SecretOwner) {
     const { url, auth } = owner;
     this.#owner = owner;
-    this.#keys = url === undefined ? [] : keysInPath(url);
+    const isHosted = url !== undefined && !isNearby(new URL(url).hostname);
+    this.#keys = isHosted ? keysInPath(url) : [];
     this.#origin = url === undefined ? undefined : new URL(url).origin;
     this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
@@ -148,12 +151,15 @@ export class Credentials {
   async #attempt(request: NodeRequest, sent: Authorization): Promise<Attempt> {
     const headers = { "accept-encoding": "identity", ...request.headers, ...sent.headers };
     const sentAt = performance.now();
-    return { sent, sentAt, response: await this.#owner.client({ ...request, headers }) };
+    const response = await this.#owner.client({ ...request, headers });
+    // A redirect is not passed on, and what is said of it is masked.
+    const isSearched = request.url.origin === this.#origin && !isRedirect(response);
+    return { sent, sentAt, response, keys: isSearched ? this.#keys : [] };
   }
 
-  #result({ response, sent }: Attempt, rejection?: SourceError): Exchanged {
+  #result({ response, sent, keys }: Attempt, rejection?: SourceError): Exchanged {
     const isSecret = sent !== WITHOUT_SECRET;
-    const secrets = [...sent.secrets, ...this.#keys];
+    const secrets = [...sent.secrets, ...keys];
     return {
       response: secrets.length > 0 ? withoutSecrets(response, this.#searchFor(secrets)) : response,
       isSecret,
@@ -308,3 +314,6 @@ function valueOf(header: string): string {
   const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
   return value.length < SECRET_LENGTH_MIN ? header : value;
 }
+
+const isRedirect = ({ status }: NodeResponse): boolean =>
+  status >= 300 && status < 400 && status !== 304;

@@ -79,7 +79,7 @@ export function withoutSecrets(response: NodeResponse, secrets: SecretSearch): N
   const refuse = () => {
     response.cancel();
     throw new SourceError("bad_answer", "sent a response that contains the service's credentials", {
-      hint: "the node repeats requests or shows its settings; turn that off, or change node.auth",
+      hint: "the node repeats requests or shows its settings; turn that off, or change the secret",
     });
   };
   if (secrets.isIn([...response.headers.values()].join("\n"))) refuse();

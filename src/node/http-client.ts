@@ -7,7 +7,7 @@
 import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
-import { HAS_SOCKETS } from "../platform.ts";
+import { HAS_SOCKETS, IS_DENO } from "../platform.ts";
 import { openerOf, SocketClient } from "./connection.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
@@ -32,7 +32,8 @@ export function createClient(
   const make = async () => {
     const ca = tls && await readTrust(tls);
     if (made?.ca === ca && made) return made.client;
-    made = { ca, client: new SocketClient(openerOf(ca), onLoss, isPinned) };
+    // Deno may be allowed to connect to the name, but not to its address.
+    made = { ca, client: new SocketClient(openerOf(ca), onLoss, isPinned && !IS_DENO) };
     return made.client;
   };
   let client = lazy(make);

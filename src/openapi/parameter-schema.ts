@@ -20,8 +20,7 @@ import { followReference } from "./operations.ts";
 export const QUANTITY = "quantity";
 
 /** Matches patterns of numbers, but neither those of hashes nor those of bytes. */
-const QUANTITY_PATTERN =
-  /0x\(?(?:\?:)?(?:0\||\[1-9a|\[(?=[^\]]*a-f)(?=[^\]]*(?:0-9|\\d))[\dAaFf\\-]+\](?:\+|\{1,))/;
+const QUANTITY_PATTERN = /0x\(?(?:\?:)?(?:0\||\[1-9a|\[(?:0-9|\\d|a-f|A-F){2,3}\](?:\+|\{1,))/;
 
 /** The maximum number of alternatives that are read: a hostile description may have millions. */
 const ALTERNATIVES_MAX = 100;

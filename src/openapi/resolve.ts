@@ -210,9 +210,14 @@ const NAME_MAX = 400;
 /** A component with a longer name gets another one, which the references to it have. */
 const isLongName = (name: string): boolean => name.length > NAME_MAX;
 
-/** Tells whether a component gets another name. Swagger allows names that OpenAPI does not. */
-export const isRenamed = (section: Path, name: string): boolean =>
-  isLongName(name) || (section[0] !== "components" && !isComponentName(name));
+/**
+ * Tells whether a component gets another name. Swagger allows names that OpenAPI does not. Those of
+ * security schemes stay, since no reference leads to a scheme.
+ */
+export function isRenamed(section: Path, name: string): boolean {
+  if (section[0] === "securityDefinitions") return false;
+  return isLongName(name) || (section[0] !== "components" && !isComponentName(name));
+}
 
 const isComponentName = (name: string): boolean =>
   /^[A-Za-z0-9._-]+$/.test(name) && !isLongName(name);
