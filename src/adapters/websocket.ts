@@ -6,7 +6,7 @@
  */
 import { encodeText } from "../bytes.ts";
 import { trustOf } from "../node/connection.ts";
-import { OWN_NAME } from "../node/http1.ts";
+import { OWN_NAME } from "../node/own-headers.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type WebSocket from "ws";

@@ -4,7 +4,8 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import { type NodeResponse, OWN_NAME } from "../node/http1.ts";
+import type { NodeResponse } from "../node/http1.ts";
+import { OWN_NAME } from "../node/own-headers.ts";
 import { clauseOf, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import {

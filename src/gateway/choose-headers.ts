@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { OWN_NAME, VALUE } from "../node/http1.ts";
+import { VALUE } from "../node/http1.ts";
+import { OWN_NAME } from "../node/own-headers.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isProgram, NAME_OF_BROWSER } from "../http/browsers.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";

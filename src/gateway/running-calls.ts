@@ -9,7 +9,7 @@ import { type Bytes, encodeText, totalLength } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
-import { RPC_HEADERS } from "../node/json-rpc.ts";
+import { RPC_HEADERS } from "../node/own-headers.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";

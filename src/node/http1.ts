@@ -6,12 +6,8 @@
  */
 import type { Signal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
-import { VERSION } from "../generated/build-info.js";
 import { isToken } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
-
-/** The name of this service. Firewalls of hosted nodes refuse requests without a `User-Agent`. */
-export const OWN_NAME: string = `nodeface/${VERSION}`;
 
 export interface RequestContent {
   readonly method: string;

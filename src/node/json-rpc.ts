@@ -8,7 +8,6 @@ import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { notJson, SourceError } from "./failures.ts";
-import { OWN_NAME } from "./http1.ts";
 
 /**
  * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Our own begin at -32050,
@@ -31,12 +30,6 @@ export const CODES = {
 
 /** The number of calls in a batch. */
 export const CALLS_MAX = 1000;
-
-export const RPC_HEADERS: Readonly<Record<string, string>> = {
-  "content-type": "application/json",
-  accept: "application/json",
-  "user-agent": OWN_NAME,
-};
 
 /** `params` is the JSON text of an array or an object. */
 export function writeCall(method: string, id: number, params: string | undefined): string {

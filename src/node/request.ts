@@ -10,7 +10,8 @@ import { formatSize, formatTime } from "../units.ts";
 import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import { type NodeResponse, OWN_NAME, type ResponseHead } from "./http1.ts";
+import type { NodeResponse, ResponseHead } from "./http1.ts";
+import { OWN_NAME } from "./own-headers.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */

@@ -103,8 +103,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--silent", ...more], port);
-    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the
-    // genesis block.
+    // With `stalled_after`, the status of anvil is `ok` only if it has a recent block.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil("--chain-id", "10"),
@@ -117,9 +116,13 @@ testWhere(
     const node = { url: litecoin.url, auth: { basic_file: secret } };
     await writeFile(secret, "somebody:wrong");
     const config = { node, metrics: true };
+    const limited = {
+      ...{ node: { url: chain.url }, metrics: true, forward: "reads" },
+      info: { stalled_after: "10m" },
+    };
     const other = { node: { url: chain.url, expect: { chain_id: "1" } }, metrics: true };
     const services = await Promise.all([
-      bench.service([chain.url, "--metrics", "--forward", "reads"]),
+      bench.service(["--config", await bench.config("anvil.yaml", limited)]),
       bench.service(["--config", await bench.config("litecoin.yaml", config)]),
       bench.service([etcd[0]!.url, "--metrics"]),
       bench.service([litecoin.url, "--metrics"]),

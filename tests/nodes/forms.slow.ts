@@ -66,9 +66,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "verifymessage",
       "verifytxoutproof",
       "GET /tx/{hash}",
-      "GET /tx/address/{address}",
       "GET /coin/{hash}/{index}",
-      "GET /coin/address/{address}",
     ],
   },
   handshake: {
@@ -92,7 +90,10 @@ const KNOWN: Readonly<Record<string, Known>> = {
     ],
   },
   // A transaction of this chain must be known to ask for it.
-  monero: { sent: 20, lacking: { "POST /get_transactions": 400 } },
+  monero: {
+    sent: 30,
+    lacking: { "POST /get_transactions": 400, "POST /gettransactions": 400 },
+  },
   etcd: { sent: 6 },
   nats: { sent: 2 },
   syncthing: {
