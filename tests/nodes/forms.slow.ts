@@ -91,7 +91,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
   },
   // A transaction of this chain must be known to ask for it.
   monero: {
-    sent: 30,
+    sent: 28,
+    asking: ["getblockheaderbyheight", "on_getblockhash"],
     lacking: { "POST /get_transactions": 400, "POST /gettransactions": 400 },
   },
   etcd: { sent: 6 },
