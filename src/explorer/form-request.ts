@@ -198,7 +198,7 @@ export function jsonOf({ type = "" }: FieldData, text: string): string {
 }
 
 /** Returns `undefined` for a text that is not JSON. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

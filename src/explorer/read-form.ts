@@ -22,7 +22,7 @@ import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterPlace, type ParameterPlace } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
-import type { FieldData, FormData } from "./form-request.ts";
+import { type FieldData, type FormData, parsed } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
@@ -222,17 +222,8 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
 /** Examples are often pasted into YAML as a text. */
 function isJsonInText(root: Json, { schema }: Json, example: unknown): boolean {
   return typeof example === "string" && example.length <= EXAMPLE_MAX &&
-    /^\s*[[{]/.test(example) && isJsonText(example) &&
+    /^\s*[[{]/.test(example) && parsed(example) !== undefined &&
     !typesIn(root, schema).includes("string");
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Replaces the values that come from the node by their places, in braces. */

@@ -6,7 +6,13 @@
 import { type Signal, withSignal } from "../abort-signal.ts";
 import { type Bytes, createCollector } from "../bytes.ts";
 import { failureOf } from "../node/failures.ts";
-import { type NodeRequest, type NodeResponse, type ResponseHead, STALE } from "../node/http1.ts";
+import {
+  isRedirect,
+  type NodeRequest,
+  type NodeResponse,
+  type ResponseHead,
+  STALE,
+} from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
@@ -183,7 +189,7 @@ export class UpstreamResponse {
   /** @throws {Refusal} if the response must not be read */
   #checkHead(): void {
     const { status, headers } = this.#response;
-    if (status >= 300 && status < 400 && status !== 304) {
+    if (isRedirect(status)) {
       throw unusable("The node responded with a redirect, which is not followed");
     }
     const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";

@@ -9,7 +9,13 @@ import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
 import type { SecretChoice } from "../node/credentials.ts";
-import { ABSENT, failureBehind, failureOfStatus, SourceError } from "../node/failures.ts";
+import {
+  ABSENT,
+  failureBehind,
+  failureOfGateway,
+  failureOfStatus,
+  SourceError,
+} from "../node/failures.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { RequestLimits } from "../node/request.ts";
@@ -183,7 +189,7 @@ export async function settle(
 async function reach(node: Node, path: string, limits: RequestLimits): Promise<SourceResponse> {
   const { status } = await node.request(path, { ...limits, method: "HEAD" });
   // Whatever the node is, a node that can be reached responds with something else.
-  if (PROXY_FAILURES.includes(status)) throw failureOfStatus(status, "<");
+  if (PROXY_FAILURES.includes(status)) throw failureOfGateway(status);
   return { value: undefined, omitted: [] };
 }
 

@@ -13,7 +13,7 @@ import { keysInPath } from "../untrusted-text.ts";
 import { Digest } from "./digest.ts";
 import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
-import type { HttpClient, NodeRequest, NodeResponse } from "./http1.ts";
+import { type HttpClient, isRedirect, type NodeRequest, type NodeResponse } from "./http1.ts";
 import {
   challengesIn,
   type CredentialFailure,
@@ -153,7 +153,7 @@ export class Credentials {
     const sentAt = performance.now();
     const response = await this.#owner.client({ ...request, headers });
     // A redirect is not passed on, and what is said of it is masked.
-    const isSearched = request.url.origin === this.#origin && !isRedirect(response);
+    const isSearched = request.url.origin === this.#origin && !isRedirect(response.status);
     return { sent, sentAt, response, keys: isSearched ? this.#keys : [] };
   }
 
@@ -314,6 +314,3 @@ function valueOf(header: string): string {
   const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
   return value.length < SECRET_LENGTH_MIN ? header : value;
 }
-
-const isRedirect = ({ status }: NodeResponse): boolean =>
-  status >= 300 && status < 400 && status !== 304;

@@ -99,13 +99,18 @@ const OF_GATEWAYS: readonly (number | undefined)[] = [502, 504];
 
 export const isOfGateway = (status: number | undefined): boolean => OF_GATEWAYS.includes(status);
 
+/** The failure of a node behind a gateway that responds with this status in its place. */
+export const failureOfGateway = (status: number): SourceError =>
+  new SourceError("bad_gateway", `does not respond, according to a proxy (${status})`, {
+    number: status,
+  });
+
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
   // HAProxy and ingresses have a page for it. A node's own 503 is none.
   const isGateways = isOfGateway(error.number) || (error.number === 503 && error.isPage);
   if (error.code !== "bad_answer" || !isGateways) return error;
-  const message = `does not respond, according to a proxy (${error.number})`;
-  return new SourceError("bad_gateway", message, { number: error.number! });
+  return failureOfGateway(error.number!);
 }
 
 export function notJson(text: string): SourceError {

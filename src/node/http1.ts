@@ -9,6 +9,10 @@ import type { Bytes } from "../bytes.ts";
 import { isToken } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 
+/** Tells whether a status stands for a redirect; 304 does not. */
+export const isRedirect = (status: number): boolean =>
+  status >= 300 && status < 400 && status !== 304;
+
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;

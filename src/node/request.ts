@@ -10,7 +10,7 @@ import { formatSize, formatTime } from "../units.ts";
 import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { NodeResponse, ResponseHead } from "./http1.ts";
+import { isRedirect, type NodeResponse, type ResponseHead } from "./http1.ts";
 import { OWN_NAME } from "./own-headers.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
@@ -111,7 +111,7 @@ async function readText(
 ): Promise<TextResponse> {
   const { status, headers } = response;
   if (rejection) throw rejection;
-  if (status >= 300 && status < 400 && status !== 304) {
+  if (isRedirect(status)) {
     const what = `responded with a redirect (${status}), which is not followed`;
     const hint = hintOfRedirect(headers.get("location"), url);
     throw new SourceError("bad_answer", what, { hint });
