@@ -115,6 +115,10 @@ export class App implements Nodeface {
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
 
+  get prefix(): string {
+    return this.#options.prefix;
+  }
+
   readonly matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
     const { pathname } = parseTarget(url);
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
@@ -287,11 +291,7 @@ export class App implements Nodeface {
       };
       routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
     };
-    add(
-      "/v1/events",
-      ({ request, target }) =>
-        this.#resources.openEvents(request, new URLSearchParams(target.search)),
-    );
+    add("/v1/events", (routed) => this.#resources.openEvents(routed));
     if (history) add("/v1/history", serving(history));
     return routes;
   }
@@ -343,8 +343,10 @@ export class App implements Nodeface {
       this.#get("/favicon.ico", handleIcon),
       { ...this.#get("/", handleRoot), allowsSlash: true },
       { ...this.#get("/v1", handleVersion), allowsSlash: true },
-      this.#get("/assets/{folder}/{file}", handleAsset),
-      this.#get("/assets/{folder}/chunks/{file}", handleAsset),
+      // A host may have folders of its own below `/assets/`.
+      this.#get("/assets/explorer-{digest}/{file}", handleAsset),
+      this.#get("/assets/scalar-{digest}/{file}", handleAsset),
+      this.#get("/assets/scalar-{digest}/chunks/{file}", handleAsset),
     ];
   }
 

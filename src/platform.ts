@@ -135,7 +135,8 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformError"];
+// With EACCES, the user may not enter a folder, which says nothing about the file.
+const ABSENT = ["EACCES", "ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformError"];
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {

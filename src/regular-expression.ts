@@ -207,6 +207,8 @@ function repeated(
   [, sign, least, comma, most, lazy]: RegExpExecArray,
   hasFirstGroup: boolean,
 ): Step[] {
+  // Such as `(?:){1000000000}`, which would take as many steps of nothing.
+  if (part.length === 0) return [];
   const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0;
   const max = sign === "?" ? 1 : sign || comma ? Number(most || Infinity) : min;
   const once: readonly Step[] = hasFirstGroup ? [{ type: "forget" }, ...part] : part;

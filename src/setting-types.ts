@@ -108,7 +108,7 @@ export interface EventSettings {
   listeners?: number | undefined;
   /**
    * The maximum number of streams to one client address. Behind a proxy, all clients have the
-   * proxy's address.
+   * proxy's address. A host such as Hono tells no address: there, only `listeners` counts.
    * @default 250
    */
   per_address?: number | undefined;

@@ -363,6 +363,28 @@ clients("a reading of a token that takes long does not put the former token back
   }
 });
 
+clients("a token that ends while the content of a call arrives opens nothing", async () => {
+  const lines: string[] = [];
+  const { rpc } = forwarding(node.url, RPC, { open: [], clients: [named("a", ["send"])] }, {
+    log: (message) => message.includes("cannot read") && lines.push(message),
+  });
+  node.answer = result("1");
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const call = { jsonrpc: "2.0", id: 1, method: "send", params: ["a"] };
+  const response = rpc(readable as unknown as string, {
+    body: readable,
+    headers: bearer(tokenOf("a")),
+    duplex: "half",
+  } as RequestInit);
+  await writer.write(new TextEncoder().encode(JSON.stringify(call)));
+  rmSync(fileOf("a"));
+  await until(() => lines.length > 0);
+  await writer.close();
+  assert.match(await (await response).text(), "token is not valid any more");
+  assert.equal(node.received, []);
+});
+
 clients("a client that a reload removes has no rights, even in calls that waited", async () => {
   const all = ["kept", "removed"].map((name) => named(name, ["GET /balance"]));
   let begin = () => {};

@@ -313,8 +313,25 @@ for (const [how, callback] of FAILING) {
   });
 }
 
+embedding("the streams of an address are limited if the server tells the address", async () => {
+  const contexts = (address: string) => [
+    { remoteAddr: { transport: "tcp", hostname: address, port: 1 } },
+    { requestIP: () => ({ address, family: "IPv4", port: 1 }) },
+  ];
+  for (const at of [0, 1]) {
+    await using app = createNodeface({ events: { per_address: 1 } });
+    const statusFor = async (address: string) => {
+      const request = new Request("http://localhost/v1/events");
+      return (await app.fetch(request, contexts(address)[at])).status;
+    };
+    assert.is(await statusFor("192.0.2.1"), 200);
+    assert.is(await statusFor("192.0.2.1"), 503);
+    assert.is(await statusFor("192.0.2.2"), 200);
+  }
+});
+
 embedding("an operation is refused if the service already has one at its path", () => {
-  for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
+  for (const path of ["/", "/v1/info", "/assets/scalar-{digest}/{file}"]) {
     assert.throws(
       () => createNodeface({ operations: [{ ...peer, path }] }),
       (error: Error) => error.message === `GET ${path} is served already`,

@@ -323,6 +323,10 @@ described(
     assert.is(new Set(all).size, all.length, all.join());
     assert.equal(document.paths["/seed"].servers, [{ url: "./v1/node/wallet" }]);
     assert.equal(document.paths["/wallet/seed"].get.security, []);
+    const { servers, get } = document.paths["/v1/node/transactions"];
+    assert.equal([servers, get.responses], [[{ url: "." }], ok]);
+    const page = await (await ask("/v1/spec/simple")).text();
+    assert.match(page, '<output data-call="/v1/node/transactions"');
     await app.close();
     await node.close();
   },

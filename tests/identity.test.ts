@@ -121,6 +121,19 @@ identity("the operator's own values do not count", async () => {
   assert.is((await info()).status_code, "wrong_network");
 });
 
+for (const kind of ["ethereum", undefined]) {
+  identity(`an Avalanche node that has not bootstrapped is starting (kind: ${kind})`, async () => {
+    const text = "API call rejected because chain is not done bootstrapping\n";
+    const { info } = setScene({
+      fetch: (_, init) =>
+        Promise.resolve(new Response(text, { status: init?.method === "POST" ? 503 : 404 })),
+      node: { kind },
+    });
+    const { status, status_code } = await info();
+    assert.equal([status, status_code], ["starting", "warming_up"]);
+  });
+}
+
 identity("the values that a kind always has count as the node's", async () => {
   const { info } = setScene({
     fetch: play(RECORDINGS.get("etcd")!),

@@ -304,7 +304,7 @@ metrics("responses are counted by status and by route template", async () => {
   await ask("/v1/health?accept=nope");
   await ask("/");
   await ask("/v1/");
-  await ask("/assets/hunter2/hunter2");
+  await ask("/assets/explorer-hunter2/hunter2");
   await ask("/v1/peers/hunter2", { method: "POST" });
   await ask("/v1/broken");
   await ask("/hunter2?hunter2=hunter2");
@@ -317,7 +317,7 @@ metrics("responses are counted by status and by route template", async () => {
     ...["/v1/ready 200 2", "/v1/ready 304 1", "/v1/ready 405 1"],
     ...["/v1/ready 204 1", "/v1/health 400 1", "/ 307 1", "/v1 307 1"],
     ...[
-      "/assets/{folder}/{file} 404 1",
+      "/assets/explorer-{digest}/{file} 404 1",
       "/v1/peers/{peer-id} 418 1",
       "/v1/broken 500 1",
     ],

@@ -75,12 +75,12 @@ mounting("a prefix that cannot be the beginning of a path is refused", () => {
 mounting("a request matches if the service has the requested path, whatever the method is", () => {
   const matches = (path: string, app = below) =>
     app.matches({ url: `http://localhost${path}`, headers: new Headers() } as Request);
-  for (const path of ["/v1/info", "/", "/v1/echo", "/favicon.ico", "/assets/a/b"]) {
+  for (const path of ["/v1/info", "/", "/v1/echo", "/favicon.ico", "/assets/explorer-a/b"]) {
     assert.is(matches(`/a/node${path}?x=/y`), true, path);
     assert.is(matches(path), false, path);
     assert.is(matches(path, anywhere), true, path);
   }
-  for (const path of ["/nope", "/v1/info/", "//", "/a/node/v1/info"]) {
+  for (const path of ["/nope", "/v1/info/", "//", "/a/node/v1/info", "/assets/img/a.png"]) {
     assert.is(matches(path, anywhere), false, path);
   }
   assert.is(anywhere.matches({ url: "//" }), false);
@@ -148,6 +148,15 @@ mounting("if Nodeface is mounted at the root, unknown paths go to the next handl
 mounting("without a next handler, unknown paths get 404", async () => {
   await serving(listener(anywhere), async (url) => {
     assert.is(await status(`${url}/nope`), 404);
+  });
+  // No router can have removed the prefix: authentication for it would not count.
+  await serving(listener(below), async (url) => {
+    assert.is(await status(`${url}/a/node/v1/info`), 200);
+    for (const path of ["/v1/info", "/node/v1/info", "/nope"]) {
+      const response = await fetch(url + path);
+      assert.is(response.status, 404, path);
+      assert.is(response.headers.get("x-content-type-options"), "nosniff");
+    }
   });
 });
 

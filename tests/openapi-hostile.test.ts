@@ -2,10 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { makeExample } from "../src/explorer/read-form.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
+import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { expand } from "../src/openapi/servers.ts";
+import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import { load } from "./description/_load.ts";
 
@@ -391,6 +393,41 @@ hostile("a long list that the schemas of many parameters share is read a few tim
     components: { schemas: { A: { enum: values }, ...levels } },
   });
   assert.ok(count() < 20, String(count()));
+});
+
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+const operations = Object.fromEntries(METHODS.map((method) => [method, { responses }]));
+
+hostile("operations repeat the servers of their path up to a limit", async () => {
+  const variables = { v: { default: "x".repeat(30_000) } };
+  const servers = Array(100).fill({ url: "https://a.example/{v}", variables });
+  const document = { servers: [{ url: "." }], paths: { "/a": { servers, ...operations } } };
+  for (const change of [withScalarExtensions, withDropInPaths] as const) {
+    const changed = await change(document, new Map() as never);
+    assert.ok(JSON.stringify(changed).length < 16_000_000);
+    assert.match(JSON.stringify(changed), '"delete":{"responses":{"200":{"description":""}},"serv');
+  }
+  const short = { "/a": { servers: servers.slice(0, 2), ...operations } };
+  const changed = await withDropInPaths({ ...document, paths: short }, false);
+  assert.equal(
+    (changed.paths as Record<string, Record<string, object>>)["/a"]!.get,
+    { responses, servers: servers.slice(0, 2) },
+  );
+});
+
+hostile("operations of two paths that become one repeat parameters up to a limit", async () => {
+  const parameters = [{ name: "a", in: "query", description: "x".repeat(3_000_000) }];
+  const document = {
+    servers: [{ url: "./v1/node" }],
+    paths: {
+      "/x/y": { parameters, ...operations, get: undefined },
+      "/y": { servers: [{ url: "./v1/node/x" }], get: { responses } },
+    },
+  };
+  const { paths } = await withDropInPaths(document, false);
+  assert.ok(JSON.stringify(paths).length < 16_000_000);
+  const { get, put } = (paths as Record<string, Record<string, object>>)["/x/y"]!;
+  assert.equal([get, put], [{ responses }, { responses, parameters }]);
 });
 
 // If it takes quadratic time to trim the slashes, this test takes minutes.

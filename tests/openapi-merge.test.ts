@@ -270,6 +270,51 @@ node("the service's own description uses only features that OpenAPI 3.0 has", ()
   visit(components);
 });
 
+node("what a host adds to OpenAPI 3.0 is OpenAPI 3.0", async () => {
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      kind: { const: "peer" },
+      name: { type: ["string", "null"], examples: ["a", "b"] },
+      port: { type: "integer", exclusiveMinimum: 0, maximum: 65535 },
+      pair: { type: "array", prefixItems: [{ type: "string" }] },
+      labels: { type: "object", propertyNames: { type: "string" } },
+      none: { type: "null" },
+      any: { type: ["string", "number"] },
+      ref: { $ref: "#/components/schemas/A", description: "an A" },
+    },
+    additionalProperties: false,
+  };
+  const inOld = {
+    type: "object",
+    properties: {
+      kind: { enum: ["peer"] },
+      name: { nullable: true, type: "string", example: "a" },
+      port: { exclusiveMinimum: true, maximum: 65535, type: "integer", minimum: 0 },
+      pair: { type: "array", items: {} },
+      labels: { type: "object" },
+      none: { nullable: true, enum: [null] },
+      any: {},
+      ref: { $ref: "#/components/schemas/A" },
+    },
+    additionalProperties: false,
+  };
+  const content = (schema: object) => ({ "application/json": { schema } });
+  const operation = (schema: object) => ({ requestBody: { content: content(schema) } });
+  for (const [openapi, expected] of [["3.0.3", inOld], ["3.1.0", schema]] as const) {
+    const added = [{ method: "PUT" as const, path: "/a", operation: operation(schema) }];
+    const merged = await withServiceOperations({}, { openapi, paths: {} }, added, {
+      components: { schemas: { A: schema } },
+    });
+    const { paths, components } = merged as Record<string, Json>;
+    assert.equal((paths!["/a"] as Record<string, Json>).put!.requestBody, {
+      content: content(expected),
+    });
+    assert.equal(components, { schemas: { A: expected } });
+  }
+});
+
 node(
   "operations of every method are called at the node, and the input is not modified",
   async () => {

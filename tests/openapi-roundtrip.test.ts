@@ -195,6 +195,24 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", asyn
   );
 });
 
+roundTrip("a description that indentation would multiply stays small as YAML", async () => {
+  const nested = (value: unknown, depth: number): unknown =>
+    depth === 0 ? value : [nested(value, depth - 1)];
+  const lines = "a\n".repeat(20_000);
+  for (
+    const document of [
+      { deep: nested(Array(100_000).fill(0), 250) },
+      { deep: nested(Array(100).fill(lines), 250), "not\u0085printed": "\u2028" },
+      { ["long ".repeat(1000)]: Array(500).fill(0), deep: 1 },
+    ]
+  ) {
+    const yaml = new TextDecoder().decode((await writeYaml(document)).identity);
+    assert.ok(yaml.length < 33_600_000);
+    assert.not.match(yaml, "\u2028");
+    assert.equal(JSON.parse(yaml.startsWith("{") ? yaml : formatJson(parse(yaml))), document);
+  }
+});
+
 /** Returns false if the YAML library split a surrogate pair when it folded a line. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;

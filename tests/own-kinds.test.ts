@@ -282,6 +282,22 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
 
+own("an extension cannot add software or versions to a read of its base", async () => {
+  const { openrpc } = await loadInterface("bitcoin");
+  const method = openrpc!.methods.find(({ name }) => name === "createmultisig")!;
+  const of = (marks: object) =>
+    wrongOf(readOwn({
+      name: "mine",
+      extends: "bitcoin",
+      openrpc: { methods: [{ ...method, ...marks }] },
+    }));
+  assert.equal(await of({ summary: "Another" }), []);
+  assert.match((await of({ "x-since": undefined }))[0]!, "its x-since differs");
+  assert.match((await of({ "x-software": undefined }))[0]!, "its x-software differs");
+  assert.match((await of({ "x-software": ["dogecoin"] }))[0]!, "its x-software differs");
+  assert.equal(await of({ "x-software": undefined, "x-access": "write" }), []);
+});
+
 own("x-cost and x-streaming of an extended kind cannot be removed", async () => {
   const { openapi } = await loadInterface("activitypub");
   for (const mark of ["x-cost", "x-streaming"]) {

@@ -105,6 +105,13 @@ for (const [mistake, sources] of Object.entries(MISTAKES)) {
   }
 }
 
+expressions("nothing may be repeated at will", () => {
+  for (const nothing of ["(?:)", "()()", "(?:a{0})", "(?:(b){0})"]) {
+    const found = findFirst("xaby", `a${nothing}{1000000000}b`);
+    assert.is(found?.whole, "ab", nothing);
+  }
+});
+
 /** With an engine that backtracks, these expressions take polynomial or exponential time. */
 const HOSTILE = String.raw`
   ^(\w+\s?)*$ (a|a)*b (a|aa)+$ (x+x+)+y (a*)*b ^(a?){50}a{50}$ (a|b|ab)*c \s+$ ([a-z]*)9

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { problem } from "../http/problem.ts";
+import { notFound, problem } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
@@ -61,9 +61,12 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
-    if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
-    const isRead = isParsed(message);
-    handleInOrder(message, response, (refuse = isRead ? refuseParsed : undefined) => {
+    // `fetch` would take the path for one whose prefix a router has removed.
+    const isOutside = app.matches?.({ url, originalUrl: original }) === false;
+    if (isOutside && next) return next();
+    const isRefused = isOutside && (app.prefix ?? "") !== "";
+    const refusal = isRefused ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
+    handleInOrder(message, response, (refuse = refusal) => {
       const handling = { refuse, originalUrl: original, context: [message] };
       void respond(app, callbacks, message, response, handling);
     });
@@ -75,6 +78,12 @@ function isParsed(message: IncomingMessage): boolean {
   const isRead = message.readableDidRead || message.readableEnded;
   return isRead && hasContent(message) && !("rawBody" in message);
 }
+
+const refuseOutside = (): Response => {
+  const response = notFound("");
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+  return response;
+};
 
 const refuseParsed = (): Response =>
   problem(

@@ -24,6 +24,8 @@ export interface Servable {
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+  /** The path below which clients find the app. @default "" */
+  readonly prefix?: string | undefined;
 }
 
 /**

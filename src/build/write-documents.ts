@@ -240,7 +240,11 @@ function operationsText({ tried, operations }: DocumentedKind): string {
 function partOf(kind: DocumentedKind): string {
   const { name, title, aliases = [], description, auth, health } = kind;
   const method = typeof description === "object" ? description.jsonrpc : description;
-  const starting = (health.warming_up ?? []).map((number) => `the error ${number}`);
+  const { warming_up = [], warming_up_text } = health;
+  const starting = [
+    ...warming_up.map((number) => `the error ${number}`),
+    ...warming_up_text === undefined ? [] : [`the text ${code(warming_up_text)}`],
+  ];
   const rows = [
     ["`ok` if", health.ok],
     ["programs, networks", listOf(aliases.map(code))],

@@ -283,7 +283,7 @@ export class Description {
     state.offerRead = JSON.stringify(offer);
     if (description) {
       state.description = description;
-      this.#keepFile(source, file);
+      this.#keepFile(file);
     } else if (isOptional && !before) return this.#logReason(state, reasonIn(diagnostics));
     else if (this.#options.place !== undefined) {
       state.description ??= await this.#prepareLast(source, offer);
@@ -304,9 +304,9 @@ export class Description {
     });
   }
 
-  #keepFile({ by }: DescriptionSource, file: File | undefined): void {
+  #keepFile(file: File | undefined): void {
     const { place, lastFile } = this.#options;
-    if (place !== undefined && by === "network" && file) lastFile?.note(place, file);
+    if (place !== undefined && file) lastFile?.note(place, file);
   }
 
   async #prepareLast(

@@ -34,8 +34,8 @@ export interface DescriptionSource extends DescriptionParts {
 }
 
 /**
- * What was read last from a description in the network. A reloaded service has it until it has read
- * the description itself, so that a server that is away does not prevent the reload.
+ * What was read last from a configured description. A reloaded service has it until it has read the
+ * description itself, so that a broken file or a server that is away does not prevent the reload.
  */
 export class LastFile {
   #last: { readonly place: string; readonly file: File; readonly readAt: number } | undefined;

@@ -9,6 +9,7 @@ import type { NodeExamples } from "../info/source-cache.ts";
 import { parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
+import { Copies } from "../openapi/copies.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { withoutTexts } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
@@ -27,6 +28,7 @@ export async function withScalarExtensions(
 ): Promise<Json> {
   if (!isObject(document.paths)) return document;
   const common: Json = {}, others: Json = {};
+  const copies = new Copies();
   for (const [path, value] of Object.entries(document.paths)) {
     await pause();
     const item = objectOf(value);
@@ -39,7 +41,7 @@ export async function withScalarExtensions(
         ...form && withExamples(document, operation, form, fillIn(form, examples)),
         ...isOne && method === "POST" && { "x-scalar-ignore": true },
         ...badgesOf(operation, note),
-        ...withServer(operation, item),
+        ...withServer(operation, item, copies),
       };
     });
     const isCommon = operationsOf(item).some(({ operation }) => operation["x-common"] === true);
@@ -112,8 +114,8 @@ function badgesOf(operation: Json, note: string): Json {
 }
 
 /** Scalar ignores the servers of a path item, and needs to know which server is selected. */
-function withServer({ servers }: Json, item: Json): Json {
-  const all = servers ?? (item.servers && withoutTexts(item.servers));
+function withServer({ servers }: Json, item: Json, copies: Copies): Json {
+  const all = servers ?? (item.servers && withoutTexts(item.servers, copies));
   const url = textOf(objectOf(listOf(all)[0]).url);
   return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };
 }

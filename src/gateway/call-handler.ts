@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { onAbort } from "../abort-signal.ts";
 import { goneOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
@@ -66,6 +67,8 @@ export class CallHandler {
 
   async #forward(gateway: Gateway, form: CallForm, call: Omit<Call, "lease">): Promise<Response> {
     const lease = gateway.lease(goneOf(call.request), call.caller);
+    // While somebody listens, the token is read again, also before the content is complete.
+    const ignoreToken = lease.token && onAbort(lease.token, () => {});
     try {
       return await form.respond(gateway, { ...call, lease });
     } catch (error) {
@@ -73,6 +76,7 @@ export class CallHandler {
       if (!lease.isCounted) lease.quota?.charge(error);
       return await form.toResponse(error);
     } finally {
+      ignoreToken?.();
       lease.dispose();
     }
   }

@@ -38,6 +38,29 @@ export interface ServedRequest extends Request {
   readonly readChunks?: ReadChunks | undefined;
 }
 
+/** What `Deno.serve` and `Bun.serve` pass to a handler beside the request. */
+interface ServerContext {
+  readonly remoteAddr?: { readonly hostname?: string | undefined } | undefined;
+  requestIP?(request: Request): { readonly address?: string | undefined } | null;
+}
+
+/**
+ * Returns the client's address, if the server tells it.
+ *
+ * @param context the arguments that the server passed beside the request
+ */
+export function addressOf(
+  request: ServedRequest,
+  [context]: readonly unknown[],
+): string | undefined {
+  const { ip, findIp } = request;
+  if (ip !== undefined || findIp || typeof context !== "object") return ip ?? findIp?.();
+  const server = (context ?? {}) as ServerContext;
+  const { remoteAddr } = server;
+  if (remoteAddr) return remoteAddr.hostname;
+  return typeof server.requestIP === "function" ? server.requestIP(request)?.address : undefined;
+}
+
 /**
  * Returns the signal that is aborted when the client disconnects. `signal` itself is read only if
  * it must be, since that adds a listener to each request.

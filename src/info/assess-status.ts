@@ -15,6 +15,7 @@ import {
   hasHead,
   headAgeOf,
   isKnownToBeInSync,
+  isOfWarmingUp,
   isPrivate,
   LAG,
   reachedBy,
@@ -85,9 +86,8 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
 }
 
 function ifWarmingUp(evidence: Evidence): NodeStatus | undefined {
-  const isWarming = failuresIn(evidence).some(({ error: { number } }) =>
-    number !== undefined && evidence.plan.health?.warming_up?.includes(number)
-  );
+  const { plan: { health } } = evidence;
+  const isWarming = failuresIn(evidence).some(({ error }) => isOfWarmingUp(error, health));
   return isWarming
     ? { status: "starting", code: "warming_up", reason: "is warming up" }
     : undefined;

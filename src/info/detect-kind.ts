@@ -9,6 +9,7 @@ import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
 import { mainFailure, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
+import { isOfWarmingUp } from "./evidence.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { querySources, settle } from "./sources.ts";
@@ -83,9 +84,7 @@ function statusOfUnknown(
 ): NodeStatus {
   const errors = trials.flatMap((trial) => trial.errors);
   const warming = trials.filter(({ name, errors }) =>
-    errors.some(({ number }) =>
-      number !== undefined && kinds[name]!.health.warming_up?.includes(number)
-    )
+    errors.some((error) => isOfWarmingUp(error, kinds[name]!.health))
   );
   if (warming.length === 1) {
     const reason = `is warming up, and responds like ${warming[0]!.name}`;

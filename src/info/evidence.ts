@@ -5,7 +5,9 @@
  * @module
  */
 import { textOf } from "../json/values.ts";
-import type { NetworkRules, Reference } from "../kinds/kind.ts";
+import type { KindHealth, NetworkRules, Reference } from "../kinds/kind.ts";
+import type { SourceError } from "../node/failures.ts";
+import { findFirst } from "../regular-expression.ts";
 import { type Duration, milliseconds } from "../units.ts";
 import { numberFrom, numberInAnyNotation } from "./fields.ts";
 import type { Stillness } from "./motion.ts";
@@ -40,6 +42,15 @@ export interface Evidence extends CachedResponses {
 export const LAG = 2;
 /** The default of `sync_pause`: the time without progress after which a syncing node is stalled. */
 export const SYNC_PAUSE: Duration = "1h";
+
+/** Tells whether an error is one of a node of this kind that starts. */
+export function isOfWarmingUp(
+  { number, text }: Pick<SourceError, "number" | "text">,
+  { warming_up, warming_up_text }: Partial<KindHealth> = {},
+): boolean {
+  if (number !== undefined && warming_up?.includes(number)) return true;
+  return warming_up_text !== undefined && findFirst(text, warming_up_text) !== undefined;
+}
 
 export function isKnownToBeInSync(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;

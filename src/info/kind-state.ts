@@ -154,15 +154,15 @@ export class KindState {
   /** Returns what the node says about its synchronization, but nothing that moves by itself. */
   #syncStateIn(responses: Responses): unknown {
     const { fields: { synced }, health } = this.plan;
-    const targets = [health?.target ?? []].flat();
+    const ignored = [health?.target ?? [], health?.sync_ignores ?? []].flat();
     return synced && referencesOf(synced).map((reference, at) => {
       const value = valueFrom(responses, reference);
       // The first number may be a time, as algod's `catchup-time`.
       const number = at === 0 ? numberFrom(value) : undefined;
       if (number !== undefined) return number > 0;
       if (!isObject(value)) return value;
-      const isTarget = (key: string) => targets.includes(`${reference}/${key}`);
-      return mapMembers(value, (member, key) => isTarget(key) ? undefined : member);
+      const isIgnored = (key: string) => ignored.includes(`${reference}/${key}`);
+      return mapMembers(value, (member, key) => isIgnored(key) ? undefined : member);
     });
   }
 

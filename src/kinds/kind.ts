@@ -180,6 +180,8 @@ export interface KindHealth {
   ok: string;
   /** JSON-RPC error codes or HTTP statuses that a starting node returns. */
   warming_up?: readonly number[] | undefined;
+  /** A regular expression for the text with which a starting node refuses HTTP requests. */
+  warming_up_text?: string | undefined;
   /** Rules for the status. The first matching rule applies. */
   rules?: readonly HealthRule[] | undefined;
   /** The minimum progress of a node that is in sync. */
@@ -201,6 +203,11 @@ export interface KindHealth {
    * @default 2
    */
   lag?: number | undefined;
+  /**
+   * Members of `synced` that change even if the node makes no progress, such as the blocks of
+   * another chain.
+   */
+  sync_ignores?: readonly Reference[] | undefined;
   /**
    * The longest time that a sync may go on without progress, since in some of its stages nothing
    * moves.

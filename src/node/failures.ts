@@ -57,6 +57,8 @@ export class SourceError extends Error {
   readonly isQuoting: boolean;
   /** True if the response is an HTML page. */
   readonly isPage: boolean;
+  /** The start of what an HTTP server refused the request with; never shown. */
+  readonly text: string;
   constructor(
     code: FailureCode,
     message: string,
@@ -73,6 +75,7 @@ export class SourceError extends Error {
     this.looksLike = details.looksLike;
     this.isQuoting = details.isQuoting ?? false;
     this.isPage = details.isPage ?? false;
+    this.text = details.text ?? "";
   }
 
   get isResponse(): boolean {
@@ -83,6 +86,8 @@ export class SourceError extends Error {
 /** File servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
+const TEXT_MAX = 400;
+
 /** Tells whether a status means that the node has too much to do. */
 export const isBusy = (status: number | undefined): boolean => status === 429 || status === 503;
 
@@ -91,6 +96,7 @@ export function failureOfStatus(status: number, text: string = ""): SourceError 
     number: status,
     isAbsent: ABSENT.includes(status),
     isPage: /^\s*</.test(text),
+    text: text.slice(0, TEXT_MAX),
   });
 }
 

@@ -182,7 +182,9 @@ export class RpcEndpoint {
     const { content, response } = asked;
     if (!isSingle(content)) return { responses: content, response };
     const { status } = response;
-    if (isBusy(status)) return { outcome: { error: failureOfStatus(status), response } };
+    if (isBusy(status)) {
+      return { outcome: { error: failureOfStatus(status, response.text), response } };
+    }
     return isTaker ? { outcome: { response, ...await outcomeOf(content) } } : {};
   }
 }

@@ -76,8 +76,10 @@ export function nameOfNodeOperation(
   const url = onlyUrl([operation, item, document]);
   const name = methodOf(path);
   if (name !== undefined) return url === THIS_SERVICE ? name : undefined;
-  const base = baseAtNode(url);
-  return base === undefined ? undefined : `${method} ${base}${path}`;
+  // The host may have an operation at the node's path.
+  const isMoved = url === THIS_SERVICE && baseAtNode(THIS_SERVICE + path) !== undefined;
+  const base = baseAtNode(isMoved ? THIS_SERVICE + path : url);
+  return base === undefined ? undefined : `${method} ${base}${isMoved ? "" : path}`;
 }
 
 /** Returns the names of the JSON-RPC methods that are called through this service. */

@@ -5,8 +5,9 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
-import { isObject, type Json, listOf, objectOf, present, setMember } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
+import { Copies } from "./copies.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
 import { baseAtNode, NODE, onlyUrl, THIS_SERVICE, withoutTexts } from "./servers.ts";
 
@@ -27,16 +28,18 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
 }
 
 /** Two path items that come to one path keep their operations' parameters. */
-function joined(document: Json, item: Json, known: unknown): Json {
+function joined(document: Json, item: Json, known: unknown, copies: Copies): Json {
   if (!isObject(known)) return item;
-  return { ...withOwnParameters(document, item), ...withOwnParameters(document, known) };
+  const [one, other] = [item, known].map((each) => withOwnParameters(document, each, copies));
+  return { ...one, ...other };
 }
 
-/** Gives each operation the parameters of its path item. */
-function withOwnParameters(document: Json, item: Json): Json {
+/** Gives each operation the parameters of its path item, and omits it if there is no room. */
+function withOwnParameters(document: Json, item: Json, copies: Copies): Json {
   const { parameters: _, ...mapped } = mapOperations(item, ({ operation }) => {
     const parameters = parametersOf(document, item, operation).map(({ value }) => value);
-    return { ...operation, ...parameters.length > 0 && { parameters } };
+    if (parameters.length === 0) return operation;
+    return copies.take(parameters) ? { ...operation, parameters } : undefined;
   });
   return mapped;
 }
@@ -49,6 +52,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
   const url = onlyUrl([document]);
   if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: Json = {};
+  const copies = new Copies();
   const ofService = new Set(
     Object.entries(objectOf(document.paths)).filter(([, value]) => {
       const { servers, ...item } = objectOf(value);
@@ -80,12 +84,10 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
         const { servers: own, ...others } = operation;
         if (prefix !== undefined) return others;
         // Another operation of the path may be called at this service.
-        return {
-          ...others,
-          ...present({ servers: listOf(own)[0] ? own : servers && withoutTexts(servers) }),
-        };
+        const repeated = listOf(own)[0] ? listOf(own) : withoutTexts(servers, copies);
+        return repeated.length > 0 ? { ...others, servers: repeated } : undefined;
       });
-      setMember(paths, place, joined(document, part, paths[place]));
+      setMember(paths, place, joined(document, part, paths[place], copies));
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };

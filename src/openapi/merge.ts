@@ -18,6 +18,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
+import { toOpenApi30 } from "./downgrade.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
 import { baseAtNode, basePathsOf, mapUrls, onlyUrl, THIS_SERVICE, trim } from "./servers.ts";
 
@@ -43,11 +44,27 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
+/** Hosts describe their operations in OpenAPI 3.1, and nodes theirs in any version. */
+async function inVersionOf(
+  { openapi }: Json,
+  operations: readonly DescribedOperation[],
+  components: unknown,
+): Promise<{ operations: readonly DescribedOperation[]; components: unknown }> {
+  if (!/^3(?:\.0|$)/.test(String(openapi))) return { operations, components };
+  const paths = Object.fromEntries(operations.map(({ operation }, at) => [at, { get: operation }]));
+  const part = await toOpenApi30({ paths, components });
+  return {
+    components: part.components,
+    operations: operations.map((each, at) => ({ ...each, operation: part.paths[at]!.get })),
+  };
+}
+
 async function addHost(
   document: Json,
-  operations: readonly DescribedOperation[],
-  { info, tags, externalDocs, components }: DocumentOfHost,
+  described: readonly DescribedOperation[],
+  { info, tags, externalDocs, components: added }: DocumentOfHost,
 ): Promise<{ readonly document: Json; readonly operations: readonly DescribedOperation[] }> {
+  const { operations, components } = await inVersionOf(document, described, added);
   const merged = await mergeComponents(objectOf(document.components), objectOf(components));
   const ofHost = new Set(listOf(tags).map((tag) => objectOf(tag).name));
   const others = listOf(document.tags).filter((tag) => !ofHost.has(objectOf(tag).name));
@@ -145,14 +162,29 @@ export async function withServiceOperations(
 /**
  * If this service or its host has the same path as the node, the first segment of the node's path
  * moves to the end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
+ * If that path is taken, too, the host's path stays, and the node's one becomes `/v1/node/PATH`.
  */
 function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): Json {
-  const moved = Object.entries(objectOf(all)).map(([path, item]) => {
-    const url = onlyUrl([objectOf(item), { servers }]);
+  const paths = objectOf(all);
+  const taken = new Set([...Object.keys(paths), ...ofHost]);
+  const moved = Object.entries(paths).map(([path, value]) => {
+    const item = objectOf(value);
+    const url = onlyUrl([item, { servers }]);
+    const isOfHost = ofHost.has(path);
+    if (baseAtNode(url) === undefined || !(isOfHost || RESOURCE_PATH.test(path))) {
+      return [path, value];
+    }
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    const isMoved = rest !== undefined && (RESOURCE_PATH.test(path) || ofHost.has(path)) &&
-      baseAtNode(url) !== undefined && !Object.hasOwn(objectOf(all), rest) && !ofHost.has(rest);
-    return isMoved ? [rest, below(base!, objectOf(item), url!)] : [path, item];
+    if (rest !== undefined && !taken.has(rest)) {
+      taken.add(rest);
+      return [rest, below(base!, item, url!)];
+    }
+    if (!isOfHost) return [path, value];
+    const { servers: _, ...kept } = mapOperations(item, ({ operation }) => {
+      const { servers: own, ...others } = operation;
+      return own === undefined || onlyUrl([operation]) === url ? others : undefined;
+    });
+    return [url!.slice(THIS_SERVICE.length) + path, { ...kept, servers: [{ url: THIS_SERVICE }] }];
   });
   return Object.fromEntries(moved);
 }

@@ -6,7 +6,6 @@
 import { isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
-  estimateSize,
   isObject,
   type Json,
   listOf,
@@ -16,6 +15,7 @@ import {
   textOf,
 } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
+import type { Copies } from "./copies.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { atOnce, inSlices, type Work } from "../slices.ts";
 import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
@@ -277,16 +277,17 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** The maximum size (`estimateSize`) of the variables of a server that operations repeat. */
-const VARIABLES_MAX = 1000;
-
-/** Returns the servers of a path as all its operations may repeat them. */
-export const withoutTexts = (servers: unknown): Json[] =>
-  listOf(servers).map(objectOf).map(({ url, variables }) =>
-    variables === undefined || estimateSize(variables) > VARIABLES_MAX
-      ? { url }
-      : { url, variables }
+/**
+ * Returns the servers of a path as one of its operations may repeat them: all, or only the first
+ * one's URL, or none if even that would make the document too large.
+ */
+export function withoutTexts(servers: unknown, copies: Copies): Json[] {
+  const all = listOf(servers).map(objectOf).map(({ url, variables }) =>
+    variables === undefined ? { url } : { url, variables }
   );
+  const first = all.slice(0, 1).map(({ url }) => ({ url }));
+  return [all, first].find((each) => copies.take(each)) ?? [];
+}
 
 /** Returns `undefined` if the URL is too long. */
 export const usualUrl = (server: Json): string | undefined => expand(server, 1)[0];

@@ -79,7 +79,8 @@ async function writeYamlParts(
   for (const key of keys) {
     const member = (value as Json)[key];
     const count = countValues(member, VALUES_PER_PART);
-    const head = count > VALUES_PER_PART ? isList ? "- " : headOf(String(key)) : undefined;
+    const isLarge = count > VALUES_PER_PART && typeof member !== "string";
+    const head = isLarge ? isList ? "- " : headOf(String(key)) : undefined;
     if (head === undefined) {
       group.push([key, member]);
       size += count;
@@ -98,9 +99,12 @@ async function writeYamlParts(
 
 /** A value with more values than this is written in several parts. */
 const VALUES_PER_PART = 400;
+/** A text counts as a value for each this many characters, as each of them may be a line. */
+const TEXT_PER_VALUE = 100;
 
 /** Counts few more values than `most`, so that a large value takes no longer than a small one. */
 function countValues(value: unknown, most: number): number {
+  if (typeof value === "string") return 1 + Math.floor(value.length / TEXT_PER_VALUE);
   if (typeof value !== "object" || value === null) return 1;
   let count = 1;
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
@@ -110,9 +114,12 @@ function countValues(value: unknown, most: number): number {
   return count;
 }
 
-/** Returns `undefined` if the key needs several lines. */
-const headOf = (key: string): string | undefined =>
-  /^([^?].*:) 0\n$/.exec(writePart({ [key]: 0 }))?.[1];
+/** @throws {unknown} `NOT_IN_BLOCKS` if the key is too long for one line */
+function headOf(key: string): string {
+  const head = /^([^?].*:) 0\n$/.exec(writePart({ [key]: 0 }))?.[1];
+  if (head === undefined) throw NOT_IN_BLOCKS;
+  return head;
+}
 
 function writePart(value: Json | unknown[]): string {
   const yaml = new Document<Node>(null, {
@@ -147,14 +154,36 @@ async function writeJsonParts(
 export const writeJson = (document: Json): Promise<KeptContent> =>
   collect((emit) => writeJsonParts(document, emit));
 
-export const writeYaml = (document: Json): Promise<KeptContent> =>
-  collect(async (emit) => {
-    await writeYamlParts(document, emit);
-    if (Object.keys(document).length === 0) emit("{}\n");
-  });
+/** The maximum size of a description in YAML, in bytes. Indentation may multiply its size. */
+const BLOCKS_MAX = 33_554_432;
+const NOT_IN_BLOCKS = new Error("The description is too long in YAML");
 
-async function collect(write: (emit: Emit) => Promise<void>): Promise<KeptContent> {
+/** Writes JSON, which is YAML 1.2, if indentation would make the text very long. */
+export async function writeYaml(document: Json): Promise<KeptContent> {
+  try {
+    return await collect(async (emit) => {
+      await writeYamlParts(document, emit);
+      if (Object.keys(document).length === 0) emit("{}\n");
+    }, BLOCKS_MAX);
+  } catch (error) {
+    if (error !== NOT_IN_BLOCKS) throw error;
+  }
+  return await collect((emit) =>
+    writeJsonParts(document, (part) => emit(part.replaceAll(UNPRINTABLE, escapeOf)))
+  );
+}
+
+async function collect(
+  write: (emit: Emit) => Promise<void>,
+  most: number = Infinity,
+): Promise<KeptContent> {
   const collector = createCollector();
-  await write((part) => collector.push(encodeText(part)));
+  let left = most;
+  await write((part) => {
+    const bytes = encodeText(part);
+    left -= bytes.length;
+    if (left < 0) throw NOT_IN_BLOCKS;
+    collector.push(bytes);
+  });
   return await withGzip(joinBytes(collector.empty()));
 }

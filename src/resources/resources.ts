@@ -9,7 +9,8 @@ import { type Assets, createAssets, Icons } from "../explorer/files.ts";
 import { type DocumentName, Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
-import type { ServedRequest } from "../http/request.ts";
+import { addressOf } from "../http/request.ts";
+import type { RoutedRequest } from "../http/routes.ts";
 import { encodeText } from "../bytes.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
@@ -119,10 +120,10 @@ export class Resources {
     return description;
   }
 
-  async openEvents(request: Request, query: URLSearchParams): Promise<Response> {
+  async openEvents({ request, target, context }: RoutedRequest): Promise<Response> {
     this.events.begin((await this.monitor.snapshotNow()).info);
-    const { ip, findIp } = request as ServedRequest;
-    const response = this.events.stream.open(request, query, ip ?? findIp?.());
+    const address = addressOf(request, context);
+    const response = this.events.stream.open(request, new URLSearchParams(target.search), address);
     this.#describeForListeners();
     return response;
   }

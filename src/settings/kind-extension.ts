@@ -165,6 +165,8 @@ function operationsAt(
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
+/** The marks of a node that has the method, or with which a call of it is harmless. */
+const PROVIDERS = ["x-software", "x-since"];
 
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
@@ -174,6 +176,10 @@ function howLooser(now: Json, before: Json): string | undefined {
   }
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
+  const widened = PROVIDERS.find((mark) =>
+    is === "read" && before[mark] !== undefined && !isEqual(now[mark], before[mark])
+  );
+  if (widened) return `is marked "read", but its ${widened} differs from that in the base kind`;
   // A method may be read-only for some parameters but not for others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther

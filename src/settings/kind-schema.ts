@@ -132,6 +132,13 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
       example: "[-28]",
     },
   ),
+  warming_up_text: optional(
+    EXPRESSION,
+    "A regular expression for the text with which a starting node refuses HTTP requests",
+    {
+      example: "is not ready",
+    },
+  ),
   rules: optional(
     v.array(typed("HealthRule", RULE), "a list of rules"),
     "Rules for the status. The first matching rule applies",
@@ -167,6 +174,14 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     "The maximum number of blocks that a synced node may be behind the target",
     {
       default: String(LAG),
+    },
+  ),
+  sync_ignores: optional(
+    v.array(REFERENCE_TEXT, "a list of places"),
+    "Members of `synced` that change even if the node makes no progress, such as the blocks of " +
+      "another chain",
+    {
+      example: "[chain#/seen]",
     },
   ),
   sync_pause: optional(

@@ -191,32 +191,37 @@ if (process.platform === "linux") {
 }
 
 command(
-  "if the description is invalid at SIGHUP, the previous one stays, and the log says so",
+  "if the file of the description is invalid at SIGHUP, the previous one stays",
   async () => {
-    const spec = join(folder, "spec.yaml");
-    await writeFile(
-      spec,
-      'openapi: 3.1.1\ninfo: { title: Good, version: "1" }\npaths: {}\n',
-    );
+    const [spec, other] = ["spec.yaml", "other.yaml"].map((name) => join(folder, name)) as [
+      string,
+      string,
+    ];
+    await writeFile(spec, 'openapi: 3.1.1\ninfo: { title: Good, version: "1" }\npaths: {}\n');
+    await writeFile(other, "openapi: [\n");
     const config = join(folder, "described.yaml");
-    await writeFile(config, "description: spec.yaml\n");
+    const token = "0123456789abcdef".repeat(4);
+    await writeFile(join(folder, "a.token"), token, { mode: 0o600 });
+    const client = "forward: { clients: [{ name: a, token_file: a.token, allow: [reads] }] }\n";
+    await writeFile(config, `description: spec.yaml\nnode: { url: "http://[::1]:1" }\n${client}`);
     const service = await start([...COMMANDS.Node, "--config", config]);
-    const title = async () =>
-      (await (await fetch(`${service.url}spec.json`)).json() as {
-        info: { title: string };
-      }).info
-        .title;
-    assert.is(await title(), "Good");
+    const described = async () => await (await fetch(`${service.url}spec.json`)).text();
+    const statusOfClient = async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${service.url}v1/clients/self`, { headers })).status;
+    };
+    assert.match(await described(), '"Good"');
+    assert.is(await statusOfClient(), 200);
     await writeFile(spec, "openapi: [\n");
+    await writeFile(config, 'description: spec.yaml\nnode: { url: "http://[::1]:1" }\n');
     process.kill(service.pid, "SIGHUP");
-    await until(
-      () => Promise.resolve(service.stderr().includes("stays as it was")),
-    );
-    assert.is(await title(), "Good");
-    assert.match(
-      service.stderr(),
-      "the node's description cannot be read with the new configuration",
-    );
+    await until(() => Promise.resolve(service.stderr().includes("has been read again")));
+    assert.match(await described(), '"Good"');
+    assert.match(service.stderr(), "spec.yaml:");
+    assert.is.not(await statusOfClient(), 200);
+    await writeFile(config, 'description: other.yaml\nnode: { url: "http://[::1]:1" }\n');
+    process.kill(service.pid, "SIGHUP");
+    await until(async () => !(await described()).includes('"Good"'));
     await service.stop();
   },
 );
