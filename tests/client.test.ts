@@ -420,7 +420,8 @@ function beside(isPinned = false) {
   const held = { address: "a", losses: 0, down: "" };
   const open = (_: URL, address = held.address) =>
     (address === held.down ? new Refusing() : new Addressed(address)) as unknown as Socket;
-  const sockets = new SocketClient(open, () => held.losses++, isPinned);
+  const onPin = isPinned ? () => {} : undefined;
+  const sockets = new SocketClient(open, () => held.losses++, onPin);
   const ask = async (connectionKey = {}) => {
     const { losses } = held;
     const answer = await sockets.send({

@@ -13,13 +13,14 @@ import type { ServedRequest } from "../src/http/request.ts";
 import {
   type Accepted,
   type Connect,
+  type ConnectOptions,
   type Peer,
   type PeerEvents,
   Upgrade,
 } from "../src/http/socket.ts";
 import type { WebSocketPlace } from "../src/kinds/kind.ts";
 import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
-import type { Node } from "../src/node/node.ts";
+import { Node, type NodeInit } from "../src/node/node.ts";
 import { EventPeer } from "../src/sockets/event-peer.ts";
 import { type EndReason, Session, type SessionPeer } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
@@ -27,8 +28,11 @@ import { Inbox } from "../src/sockets/inbox.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { Outbox } from "../src/sockets/outbox.ts";
 import { nextTurn } from "../src/slices.ts";
+import { connect } from "../src/adapters/websocket.ts";
+import { IS_DENO } from "../src/platform.ts";
 import { passTime } from "./_clock.ts";
 import { until } from "./_gateway.ts";
+import { serveFetch } from "./nodes/_played-server.ts";
 import { testOnNode } from "./_runtime.ts";
 
 const sockets = suite("connections of clients");
@@ -89,6 +93,9 @@ class PlayedUpgrade extends Upgrade {
     return new Response();
   }
 }
+
+const IGNORED: PeerEvents = { onText() {}, onBinary() {}, onControl() {}, onClose() {} };
+const noKinds = () => Promise.resolve({});
 
 const whyNot = (outcome: RpcOutcome): string => ((outcome as RpcFailure).reason as Error).message;
 
@@ -480,6 +487,58 @@ sockets(
   },
 );
 
+sockets("a connection to an expected node leads to the address that HTTP leads to", async () => {
+  await using node = await serveFetch(() => Promise.resolve(Response.json({})));
+  const { port } = new URL(node.url);
+  const addressFor = async (init: Partial<NodeInit>) => {
+    const to = new Node({ url: `http://localhost:${port}`, kind: "none", ...init }, noKinds);
+    await to.request("/", { method: "GET", limit: 100 });
+    const told: ConnectOptions[] = [];
+    await to.connect(
+      (_, options) => {
+        told.push(options);
+        return Promise.resolve(new PlayedPeer());
+      },
+      true,
+      IGNORED,
+    );
+    to.close();
+    return told[0]!.address;
+  };
+  const expect = { chain_id: "1" };
+  assert.is(await addressFor({ expect }), IS_DENO ? undefined : "127.0.0.1");
+  assert.is(await addressFor({}), undefined);
+  assert.is(await addressFor({ expect, ws: "ws://other.example" }), undefined);
+});
+
+sockets("a message with a key of the node's URL does not arrive", async () => {
+  const key = "0123456789abcdef0123456789abcdef";
+  const node = new Node({ url: `https://node.example/v2/${key}`, kind: "none" }, noKinds);
+  const peer = new PlayedPeer();
+  const texts: string[] = [];
+  let events: PeerEvents | undefined;
+  const connect: Connect = (_url, _options, told) => {
+    events = told;
+    return Promise.resolve(peer);
+  };
+  await node.connect(connect, true, { ...IGNORED, onText: (text) => void texts.push(text) });
+  events!.onText('{"a":"b"}');
+  assert.is(peer.isTerminated, false);
+  events!.onText(`{"error":"/v2/${key} has no credits"}`);
+  assert.is(peer.isTerminated, true);
+  assert.equal(texts, ['{"a":"b"}']);
+});
+
+sockets("a name may be connected to at a given address", async () => {
+  await using node = await serveFetch(() => Promise.resolve(new Response(null, { status: 403 })));
+  const url = new URL(node.url.replace("http", "ws"));
+  url.hostname = "node.invalid";
+  const error = await connect(url, { headers: {}, address: "127.0.0.1" }, IGNORED)
+    .then(() => "connected", (error: Error) => error.message);
+  assert.match(error, /403|101|handshake|failed/i);
+  assert.not.match(error, /ENOTFOUND|EAI_AGAIN|resolve|dns/i);
+});
+
 sockets("no place is lost", async () => {
   const played = playGateway();
   const all = new Sockets({
@@ -505,11 +564,15 @@ sockets("no place is lost", async () => {
   assert.is((await statuses(300)).taken, 0, "refused for the node");
   played.refusal = undefined;
   const { connect } = played.node;
+  let tries = 0;
   Object.assign(played.node, {
-    connect: () => Promise.reject(new Error("refused")),
+    connect: () => Promise.reject(new Error(`refused ${++tries}`)),
   });
   assert.is((await statuses(300)).taken, 0, "the node takes no connection");
+  assert.is((await statuses(300)).taken, 0, "the node is not tried again at once");
+  assert.is(tries, 1);
   Object.assign(played.node, { connect });
+  passTime(1000);
   const dropped = await statuses(300);
   assert.is(dropped.taken, 256);
   for (const { drop } of dropped.accepted) drop();

@@ -5,10 +5,10 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import { trustOf } from "../node/connection.ts";
+import { FAMILIES, trustOf } from "../node/connection.ts";
 import { OWN_NAME } from "../node/own-headers.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import type WebSocket from "ws";
 import {
   type Connect,
@@ -98,6 +98,8 @@ export const connect: Connect = async (url, options, events) => {
     ...MESSAGE_LIMITS,
     headers: { "user-agent": OWN_NAME, ...options.headers },
     ...trustFor(options.ca),
+    ...FAMILIES,
+    ...lookupOf(options.address),
     maxPayload: NODE_MESSAGE_MAX,
     handshakeTimeout: HANDSHAKE_MS,
   });
@@ -115,6 +117,15 @@ export const connect: Connect = async (url, options, events) => {
   peer.attach(events);
   return peer;
 };
+
+/** Keeps the name for the header `Host` and for TLS. */
+function lookupOf(address: string | undefined): object {
+  if (address === undefined) return {};
+  const family = address.includes(":") ? 6 : 4;
+  const lookup: LookupFunction = (_name, { all }, callback) =>
+    all ? callback(null, [{ address, family }]) : callback(null, address, family);
+  return { lookup };
+}
 
 /** Bun's own `ws` takes `tls`. */
 function trustFor(ca: string | undefined): object {

@@ -38,6 +38,8 @@ export interface ConnectOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** A certificate authority in PEM, in addition to those of the runtime. */
   readonly ca?: string | undefined;
+  /** The address to connect to. @default one of the server's name */
+  readonly address?: string | undefined;
 }
 
 /** Rejects if there is no connection within five seconds. */

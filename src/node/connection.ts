@@ -21,6 +21,14 @@ import {
 
 const NO_SOCKETS = "this runtime has no sockets";
 
+/**
+ * Node gives each address of a name but the last one 250 ms, in which a distant node does not
+ * accept. The time limit of the request covers all of them.
+ */
+export const FAMILIES: { readonly autoSelectFamilyAttemptTimeout: number } = {
+  autoSelectFamilyAttemptTimeout: 1000,
+};
+
 /** @param address the address to connect to. @default one of the server's name */
 export type OpenSocket = (url: URL, address?: string) => Socket;
 
@@ -31,9 +39,9 @@ export function openerOf(ca: string | undefined): OpenSocket {
     // A URL keeps the brackets of an IPv6 address.
     const name = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
     const host = address ?? name;
-    if (protocol !== "https:") return net.connect({ host, port: Number(port || 80) });
+    if (protocol !== "https:") return net.connect({ host, port: Number(port || 80), ...FAMILIES });
     const servername = net.isIP(name) === 0 ? name : "";
-    return tls.connect({ host, port: Number(port || 443), servername, ...trust });
+    return tls.connect({ host, port: Number(port || 443), servername, ...trust, ...FAMILIES });
   };
 }
 
@@ -75,19 +83,23 @@ export class SocketClient {
   readonly #addresses = new Map<string, Map<string, number>>();
   /** How often a name has led to a new address. */
   #moves = 0;
-  readonly #isPinned: boolean;
+  readonly #onPin: ((url: URL, address: string) => void) | undefined;
   /** Where the connections to a server lead, and since when; `-Infinity` after a failure. */
   readonly #pins = new Map<string, { readonly address: string; readonly since: number }>();
 
   /**
    * @param onLoss is called with the URL when a server refuses, closes or breaks a connection
-   * @param isPinned if true, all connections to a server lead to one of its addresses, until its
-   * name is looked up again; another address counts as a loss
+   * @param onPin if given, all connections to a server lead to one of its addresses, until its name
+   * is looked up again; called with that address. Another one counts as a loss
    */
-  constructor(open: OpenSocket, onLoss: (url: URL) => void = () => {}, isPinned = false) {
+  constructor(
+    open: OpenSocket,
+    onLoss: (url: URL) => void = () => {},
+    onPin?: (url: URL, address: string) => void,
+  ) {
     this.#open = open;
     this.#onLoss = onLoss;
-    this.#isPinned = isPinned;
+    this.#onPin = onPin;
   }
 
   /** A request without `isSentOnce` is sent again if a reused connection turns out to be closed. */
@@ -151,7 +163,7 @@ export class SocketClient {
 
   /** If the name of the server leads to a new address, another server may be there. */
   #noteAddress(url: URL, address: string): void {
-    if (this.#isPinned && address !== "") return this.#pin(url, address);
+    if (this.#onPin && address !== "") return this.#pin(url, address);
     const now = performance.now();
     const before = this.#addresses.get(url.origin);
     const recent = [...before ?? []].filter(([, at]) => now - at < 2 * LIFETIME_MS);
@@ -165,6 +177,7 @@ export class SocketClient {
     const isDue = this.#addressOf(url) === undefined;
     if (address === before?.address && !isDue) return;
     this.#pins.set(url.origin, { address, since: performance.now() });
+    this.#onPin!(url, address);
     if (before && address !== before.address) this.#noteMove(url);
   }
 

@@ -67,6 +67,15 @@ interface Attempt {
   readonly keys: readonly string[];
 }
 
+export interface SocketHandshake {
+  readonly headers: Authorization["headers"];
+  readonly secrets: SecretSearch | undefined;
+}
+
+/** Returns the keys in the path of a hosted node's URL. */
+const keysAt = (url: string): readonly string[] =>
+  isNearby(new URL(url).hostname) ? [] : keysInPath(url);
+
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
 const WITHOUT_SECRET: Authorization = { headers: {}, secrets: [] };
@@ -91,8 +100,7 @@ export class Credentials {
   constructor(owner: SecretOwner) {
     const { url, auth } = owner;
     this.#owner = owner;
-    const isHosted = url !== undefined && !isNearby(new URL(url).hostname);
-    this.#keys = isHosted ? keysInPath(url) : [];
+    this.#keys = url === undefined ? [] : keysAt(url);
     this.#origin = url === undefined ? undefined : new URL(url).origin;
     this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
@@ -125,15 +133,20 @@ export class Credentials {
   }
 
   /**
-   * Returns the headers that a WebSocket handshake needs. A secret for HTTP Digest is not sent.
+   * Returns the headers that a WebSocket handshake needs, and what no message of the node may
+   * contain. A secret for HTTP Digest is not sent.
    */
-  async headersFor(url: URL): Promise<Authorization["headers"]> {
+  async handshakeFor(url: URL, isAnonymous: boolean): Promise<SocketHandshake> {
     const { auth } = this.#owner;
     const origin = new URL(url.href.replace(/^ws/, "http")).origin;
-    if (!auth || origin !== this.#origin || this.#isDigest) return {};
+    const isBare = !auth || isAnonymous || origin !== this.#origin || this.#isDigest;
     const signal = new LightSignal();
     const request = { method: "GET", url, headers: {}, body: undefined, signal, isSentOnce: false };
-    return this.#authorizeFirst(auth, await readSecret(auth), request).headers;
+    const { headers, secrets } = isBare
+      ? WITHOUT_SECRET
+      : this.#authorizeFirst(auth, await readSecret(auth), request);
+    const all = [...secrets, ...keysAt(url.href)];
+    return { headers, secrets: all.length > 0 ? new SecretSearch(all) : undefined };
   }
 
   #send(request: NodeRequest, { isAnonymous, filesOf }: SecretChoice): Promise<Exchanged> {

@@ -21,11 +21,11 @@ export interface Trust {
   readonly ca_file: string;
 }
 
-/** See {@linkcode SocketClient} for `onLoss` and `isPinned`. */
+/** See {@linkcode SocketClient} for `onLoss` and `onPin`. */
 export function createClient(
   tls?: Trust,
   onLoss?: (url: URL) => void,
-  isPinned?: boolean,
+  onPin?: (url: URL, address: string) => void,
 ): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   let made: { readonly ca: string | undefined; readonly client: SocketClient } | undefined;
@@ -33,7 +33,7 @@ export function createClient(
     const ca = tls && await readTrust(tls);
     if (made?.ca === ca && made) return made.client;
     // Deno may be allowed to connect to the name, but not to its address.
-    made = { ca, client: new SocketClient(openerOf(ca), onLoss, isPinned && !IS_DENO) };
+    made = { ca, client: new SocketClient(openerOf(ca), onLoss, IS_DENO ? undefined : onPin) };
     return made.client;
   };
   let client = lazy(make);

@@ -59,6 +59,8 @@ export class Node {
   readonly #tls: Trust | undefined;
   #kind: string | undefined;
   #losses = 0;
+  /** If only a certain node may be at the address: where the last connection to it has led. */
+  #address: string | undefined;
   #credentials: Credentials;
 
   constructor(options: NodeInit, kinds: () => Promise<Kinds>) {
@@ -68,7 +70,10 @@ export class Node {
       if (lost.origin === origin) this.noteLoss();
     };
     this.isExpected = Object.keys(expect).length > 0;
-    const { client = createClient(tls, onLoss, this.isExpected) } = options;
+    const onPin = (pinned: URL, address: string) => {
+      if (pinned.origin === origin) this.#address = address;
+    };
+    const { client = createClient(tls, onLoss, this.isExpected ? onPin : undefined) } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;
@@ -135,16 +140,27 @@ export class Node {
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
   });
 
-  /** Opens a WebSocket connection to the node. Only the origin of `url` gets the secret. */
+  /**
+   * Opens a WebSocket connection to the node. Only the origin of `url` gets the secret. If the name
+   * of an expected node has several addresses, the connection leads where HTTP does.
+   */
   async connect(connect: Connect, isAnonymous: boolean, events: PeerEvents): Promise<Peer> {
     const { websocket } = await this.definition() ?? {};
     const url = new URL(this.#ws ?? this.resolve(websocket?.path ?? await this.rpcPath()));
     url.protocol = url.protocol.replace("http", "ws");
     const offset = this.#ws === undefined ? websocket?.port_offset : undefined;
     if (offset !== undefined && url.port !== "") url.port = String(Number(url.port) + offset);
-    const headers = isAnonymous ? {} : await this.#credentials.headersFor(url);
+    const { headers, secrets } = await this.#credentials.handshakeFor(url, isAnonymous);
     const ca = this.#tls && await readTrust(this.#tls);
-    return await connect(url, { headers, ca }, events);
+    const isSameHost = this.url !== undefined && new URL(this.url).hostname === url.hostname;
+    const address = isSameHost ? this.#address : undefined;
+    let peer: Peer | undefined;
+    return peer = await connect(url, { headers, ca, address }, {
+      onText: (text) => secrets?.isIn(text) ? peer?.terminate() : events.onText(text),
+      onBinary: () => events.onBinary(),
+      onControl: () => events.onControl(),
+      onClose: () => events.onClose(),
+    });
   }
 
   /**

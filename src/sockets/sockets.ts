@@ -44,6 +44,8 @@ interface SocketsOptions {
 }
 
 const SOCKETS_MAX = 256, CHECK_MS = 1000;
+/** The time after a failed attempt in which no client tries the node again, in milliseconds. */
+const ATTEMPTS_MS = 1000;
 
 /** While there is no room, messages of a client that are responded to at once may be as long. */
 const MESSAGES_MAX = 1_048_576;
@@ -73,6 +75,9 @@ export class Sockets implements SessionOwner, Follower {
   #connect: Connect | undefined;
   /** Whether the last connection to the node was successful, and has not ended since. */
   #isNodeReady = false;
+  /** The attempt to connect that goes on, for all clients that wait. */
+  #attempt: Promise<void> | undefined;
+  #failedAt = -Infinity;
   #hasEnded = false;
   /** The connections and handshakes of clients without a token, and with one. */
   readonly #places = { anonymous: 0, named: 0 };
@@ -236,8 +241,20 @@ export class Sockets implements SessionOwner, Follower {
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
     if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
-    (await this.openNodeSocket(false)).end();
+    if (performance.now() - this.#failedAt < ATTEMPTS_MS) throw NO_NODE;
+    await (this.#attempt ??= this.#attemptToConnect());
     return table;
+  }
+
+  async #attemptToConnect(): Promise<void> {
+    try {
+      (await this.openNodeSocket(false)).end();
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    } finally {
+      this.#attempt = undefined;
+    }
   }
 }
 
