@@ -17,7 +17,7 @@ export interface NodeOptions {
    */
   kind?: string | undefined;
   /**
-   * The URL for WebSocket connections to the node.
+   * The URL for WebSocket connections to the same node: expect is verified at url.
    * @default url, with the path and port of the kind
    */
   ws?: string | undefined;

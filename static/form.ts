@@ -128,6 +128,10 @@ function addLanguages(article: Element): void {
   showCommand(article);
 }
 
+/** Browsers allow six connections to an origin, of which the header and other calls need some. */
+const STREAMS_MAX = 3;
+let streams = 0;
+
 /**
  * @param node the node at the time the form was opened; `undefined` if the request needs no
  * confirmation
@@ -145,6 +149,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   if (token && /[^!-~]/.test(token.input.value.trim())) {
     return showStatus(form, false, "Not sent: wrong token");
   }
+  if (data.isEndless && streams === STREAMS_MAX) {
+    return showStatus(form, false, "Not started: stop another stream first");
+  }
   const texts = readForm(form);
   const request = requestOf(data, texts, here);
   const shownOf = (text: string, at: number) =>
@@ -161,6 +168,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const view = new EventView(() => seconds.textContent = ` · ${view.total}`);
   const timer = setInterval(count, 1000);
   let response: Response | undefined;
+  if (data.isEndless) streams++;
   try {
     response = await fetch(request.url, { ...optionsOf(request, form), signal });
     if (response.type === "opaqueredirect") {
@@ -186,6 +194,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     }
     showFailure(form, request.url, error, passed(), response);
   } finally {
+    if (data.isEndless) streams--;
     clearInterval(timer);
   }
 }

@@ -125,10 +125,14 @@ export function nodeSettings(
       'The kind of the node, or "none" to use only the settings in info',
       CLI_OPTIONS.kind,
     ),
-    ws: optional(WS_URL, "The URL for WebSocket connections to the node", {
-      default: "url, with the path and port of the kind",
-      example: "ws://127.0.0.1:8546",
-    }),
+    ws: optional(
+      WS_URL,
+      "The URL for WebSocket connections to the same node: expect is verified at url",
+      {
+        default: "url, with the path and port of the kind",
+        example: "ws://127.0.0.1:8546",
+      },
+    ),
     auth: auth(path),
     tls: optional(
       object({

@@ -62,6 +62,12 @@ tries.before(async () => {
       if (!pathname.startsWith("/t/")) return undefined;
       const { method, headers } = request;
       asked.push({ method, target: pathname + search, headers, body: await request.text() });
+      if (pathname.startsWith("/t/endless/")) {
+        const type = { "content-type": "text/event-stream" };
+        const start = (controller: ReadableStreamDefaultController) =>
+          controller.enqueue(new TextEncoder().encode("data: 1\n\n"));
+        return new Response(new ReadableStream({ start }), { headers: type });
+      }
       return ANSWERS[pathname.slice(2)]?.() ?? new Response("{}");
     },
   });
@@ -88,6 +94,12 @@ const DOCUMENT = {
     "/many": get("many"),
     "/octets": get("octets"),
     "/nothing": get("nothing"),
+    ...Object.fromEntries([1, 2, 3, 4].map((at) => [`/endless/${at}`, {
+      get: {
+        operationId: `endless${at}`,
+        responses: { 200: { description: "Events", content: { "text/event-stream": {} } } },
+      },
+    }])),
     "/things/{id}/{path}": get("things", [
       { name: "id", in: "path", required: true, schema: { type: "string" }, example: "a/b c" },
       {
@@ -180,6 +192,24 @@ tries(
       assert.equal(complaints, QUIET);
     }, { server: own }),
 );
+
+tries("three streams leave connections for the rest of the page", () =>
+  inPage(async (page) => {
+    const operations = [1, 2, 3, 4].map((at) => operationAt(page, `endless${at}`));
+    for (const operation of operations) {
+      const form = await openForm(operation);
+      await form.getByRole("button", { name: "Start", exact: true }).click();
+      const isLast = operation === operations.at(-1);
+      await operation.getByText(isLast ? /^Not started: stop another/ : /^Receiving/).waitFor();
+    }
+    const numbers = operationAt(page, "numbers");
+    await openForm(numbers);
+    assert.is((await sendForm(numbers)).status, "200");
+    await operations[0]!.getByRole("button", { name: "Stop", exact: true }).click();
+    await operations[0]!.getByText(/^Stopped/).waitFor();
+    await operations[3]!.getByRole("button", { name: "Start", exact: true }).click();
+    await operations[3]!.getByText(/^Receiving/).waitFor();
+  }));
 
 tries(
   "a page that is opened with a login in its URL works, and does not show the login",

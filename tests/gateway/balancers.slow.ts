@@ -446,6 +446,28 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
   testWhere(
     balanced,
     without(balancer.program),
+    "a write goes to the next node if the first one takes no connection",
+    bench("dead", async (bench) => {
+      const server = createServer((_, response) => void response.end());
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const alive = `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
+      const dead = `http://127.0.0.1:${await freePort()}/`;
+      const urls = [dead, alive, alive];
+      const { reads, writes } = await startBalancer(bench, balancer, urls.map((url) => ({ url })));
+      if (balancer.asksHealth) {
+        await until(async () => (await fetch(`${reads}/v1/health`)).status === 200);
+      }
+      for (let i = 0; i < 3; i++) {
+        const { status } = await fetch(`${writes}/write`, { method: "POST", body: "a" });
+        assert.is(status, 200);
+      }
+      server.close();
+    }),
+  );
+
+  testWhere(
+    balanced,
+    without(balancer.program),
     "a client whose reads fail takes no node from the others",
     bench("failing", async (bench) => {
       const seen = new Set<number>();

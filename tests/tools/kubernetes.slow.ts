@@ -1,6 +1,6 @@
 /**
  * Builds the files in `deploy/kubernetes` with kubectl, and holds them against the schemas of
- * Kubernetes 1.27 and of the Prometheus Operator.
+ * Kubernetes and of the Prometheus Operator.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
