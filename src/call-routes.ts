@@ -123,10 +123,12 @@ export class CallRoutes {
 
   async #takesSockets(path: string): Promise<boolean> {
     if (path === "/v1/rpc") return true;
+    // Clients of CometBFT add this path to each address.
+    const { path: added = "" } = (await this.#node.definition())?.websocket ?? {};
+    if (path === `/v1/rpc${added}`) return true;
     if (!this.root) return false;
     const { table, takesRpc } = await this.#rootAt(path);
-    const kind = await this.#node.definition();
-    return takesRpc || (path === kind?.websocket?.path && table.methods.size > 0);
+    return takesRpc || (path === added && table.methods.size > 0);
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */

@@ -126,17 +126,25 @@ export async function findFile(
  * True also for what cannot be read as a file, such as a folder, so that whoever reads it says why.
  */
 export async function isThere(path: string): Promise<boolean> {
-  try {
-    await builtin("node:fs/promises", NO_FILES).lstat(expand(path));
-    return true;
-  } catch (error) {
-    const { name, code = name } = error as { code?: string; name: string };
-    return ![name, code].some((word) => ABSENT.includes(word));
-  }
+  const { lstat } = builtin("node:fs/promises", NO_FILES);
+  const failureOf = async (path: string): Promise<string[]> => {
+    try {
+      await lstat(path);
+      return [];
+    } catch (error) {
+      const { name, code = name } = error as { code?: string; name: string };
+      return [name, code];
+    }
+  };
+  const failure = await failureOf(expand(path));
+  if (failure.length === 0) return true;
+  if (!failure.includes("EACCES")) return !failure.some((word) => ABSENT.includes(word));
+  // If the user may not enter the folder, that says nothing about the file.
+  const folder = expand(path).replace(/[^/]*$/, "");
+  return !(await failureOf(`${folder}./.`)).includes("EACCES");
 }
 
-// With EACCES, the user may not enter a folder, which says nothing about the file.
-const ABSENT = ["EACCES", "ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformError"];
+const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformError"];
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {

@@ -23,8 +23,7 @@ export interface NodeOptions {
   ws?: string | undefined;
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
-   * secret. HTTP responses that contain a secret of at least 8 characters are refused or cut
-   * off.
+   * secret. Responses that contain a secret of at least 8 characters are refused or cut off.
    * @default the usual secret files of this kind of node
    */
   auth?: SecretPlace | undefined;

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Kind, NodefaceOptions } from "../src/index.ts";
+import { freePort } from "./_port.ts";
 import { passTime } from "./_clock.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import {
@@ -527,5 +528,16 @@ refusals("if no description of the node is expected, calls get 404 at once", asy
     assert.is((await ask("/v1/rpc/number")).status, 404, JSON.stringify(more));
   }
 });
+
+refusals(
+  "while the node is away, JSON-RPC gets 503, as clients repeat calls after it",
+  async () => {
+    const away = forwarding(`http://127.0.0.1:${await freePort()}`, RPC, "reads", { log() {} });
+    const response = await away.rpc({ jsonrpc: "2.0", id: 7, method: "number" });
+    assert.equal([response.status, response.headers.get("retry-after")], [503, "5"]);
+    const { id, error } = await response.json();
+    assert.equal([id, error.code], [7, -32052]);
+  },
+);
 
 refusals.run();

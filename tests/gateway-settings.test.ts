@@ -98,7 +98,8 @@ for (
       const found = (await said(READS, { host, port }, url)).filter((
         message,
       ) => message.startsWith("error"));
-      const expected = `error: node.url ${url} is the address of this service itself`;
+      const expected =
+        `error: node.url ${url} is where this service would listen; choose another port with --port or listen`;
       assert.equal(found, isSelf ? [expected] : []);
     },
   );

@@ -188,7 +188,7 @@ access("kubo: a read-only operation never looks up a client's name in DNS", asyn
     }
     for (const path of ["bafy", "/ipfs/bafy"]) assert.is(ruleFor(path), undefined, name);
   }
-  assert.is(names.length, 9);
+  assert.is(names.length, 10);
 });
 
 access.run();

@@ -517,7 +517,7 @@ for (
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
   const operations = (await checkedOperations()).get("kubo")!
     .filter(({ isStreaming, path }) => !isStreaming && !/\/stats\/bw$|\/cid\//.test(path));
-  assert.is(operations.length, 9);
+  assert.is(operations.length, 10);
   for (const { path } of operations) {
     const at = `/v1/node${path}`;
     for (const query of NOT_OFFLINE) await assertRefused("kubo", path, post(`${at}?${query}`));

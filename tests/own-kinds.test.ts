@@ -292,9 +292,15 @@ own("an extension cannot add software or versions to a read of its base", async 
       openrpc: { methods: [{ ...method, ...marks }] },
     }));
   assert.equal(await of({ summary: "Another" }), []);
-  assert.match((await of({ "x-since": undefined }))[0]!, "its x-since differs");
-  assert.match((await of({ "x-software": undefined }))[0]!, "its x-software differs");
-  assert.match((await of({ "x-software": ["dogecoin"] }))[0]!, "its x-software differs");
+  for (const earlier of [undefined, "0.16", "0"]) {
+    assert.match((await of({ "x-since": earlier }))[0]!, "but of earlier versions than");
+  }
+  for (const others of [undefined, ["dogecoin"], ["satoshi", "dogecoin"]]) {
+    assert.match((await of({ "x-software": others }))[0]!, "but also of other software than");
+  }
+  for (const less of [{ "x-since": "0.18" }, { "x-since": "1" }, { "x-software": ["satoshi"] }]) {
+    assert.equal(await of(less), []);
+  }
   assert.equal(await of({ "x-software": undefined, "x-access": "write" }), []);
 });
 

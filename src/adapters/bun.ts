@@ -155,7 +155,7 @@ const WEBSOCKET: Parameters<typeof Bun.serve>[0]["websocket"] = {
   open: (socket) => socket.data.open(socket),
   message({ data: peer }, data) {
     if (typeof data === "string") peer.events?.onText(data);
-    else peer.events?.onBinary();
+    else peer.events?.onBinary(data as Uint8Array);
   },
   ping: ({ data: peer }) => peer.events?.onControl(),
   pong: ({ data: peer }) => peer.events?.onControl(),

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { notFound, problem } from "../http/problem.ts";
+import { parseTarget } from "../http/request.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
@@ -61,11 +62,10 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
+    if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
     // `fetch` would take the path for one whose prefix a router has removed.
-    const isOutside = app.matches?.({ url, originalUrl: original }) === false;
-    if (isOutside && next) return next();
-    const isRefused = isOutside && (app.prefix ?? "") !== "";
-    const refusal = isRefused ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
+    const isOutside = !next && original === undefined && !isBelow(app.prefix, url);
+    const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
     handleInOrder(message, response, (refuse = refusal) => {
       const handling = { refuse, originalUrl: original, context: [message] };
       void respond(app, callbacks, message, response, handling);
@@ -77,6 +77,10 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
 function isParsed(message: IncomingMessage): boolean {
   const isRead = message.readableDidRead || message.readableEnded;
   return isRead && hasContent(message) && !("rawBody" in message);
+}
+
+function isBelow(prefix: string = "", url: string): boolean {
+  return `${parseTarget(url).pathname}/`.startsWith(`${prefix}/`);
 }
 
 const refuseOutside = (): Response => {

@@ -177,7 +177,7 @@ class WsPeer implements Peer {
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
       this.#wholeAt = partsOf(this.#socket).bytesRead ?? 0;
       if (data.length > NODE_MESSAGE_MAX) this.terminate();
-      else if (isBinary) events.onBinary();
+      else if (isBinary) events.onBinary(data);
       else events.onText(String(data));
     });
     for (const name of ["ping", "pong"]) {

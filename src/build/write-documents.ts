@@ -296,8 +296,8 @@ function besideReference(): string {
 
 function besidePartOf(kind: DocumentedKind): string {
   const { name, title, url, auth } = kind;
-  // By default, Nodeface itself listens on port 8080.
-  const isTaken = new URL(url).port === "8080";
+  // By default, Nodeface itself listens on port 8080, and so does Kubo's gateway.
+  const isTaken = new URL(url).port === "8080" || name === "kubo";
   const rows = [
     ["`/v1/info`", shownOf(kind)],
     ["callable", openedOf(kind)],

@@ -222,7 +222,8 @@ export async function lintSettings(
     if (warning) add("warn", warning);
   }
   if (url !== undefined && listening && isSelf(url, listening)) {
-    add("error", `node.url ${url} is the address of this service itself`);
+    const hint = "choose another port with --port or listen";
+    add("error", `node.url ${url} is where this service would listen; ${hint}`);
   }
   const isFar = listening && !isLoopbackListener(listening.host);
   if (isFar && (open.reads || open.names.length > 0)) {

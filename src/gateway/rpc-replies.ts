@@ -8,7 +8,7 @@ import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { encodeTexts } from "../utf8.ts";
 import type { Call } from "./call.ts";
-import { Refusal } from "./refusal.ts";
+import { LATER, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./read-rpc.ts";
 
@@ -65,15 +65,17 @@ export const replyToFault = ({ code, message, status = 200 }: RpcFault): Reply =
  */
 export function replyOf(error: unknown, kind?: string): Reply {
   if (!(error instanceof Refusal)) throw error;
-  const { status, code, message, details: { setting, headers } } = error;
+  const { status, code, message, details: { setting, headers, isUncertain } } = error;
   const data = setting === undefined ? undefined : { setting };
-  const isLater = headers?.["retry-after"] !== undefined;
+  // A node that is away may be back soon. Clients do not repeat a call that has an error of 200.
+  const isAway = status === 502 && code === CODES.notReached && !isUncertain;
+  const later = isAway ? LATER : headers?.["retry-after"] !== undefined ? headers : undefined;
   return {
     content: {
       error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
     },
-    status: isLater || code === CODES.notAllowed ? status : 200,
-    headers: isLater ? headers : undefined,
+    status: isAway ? 503 : later || code === CODES.notAllowed ? status : 200,
+    headers: later,
     isAbsent: code === CODES.noMethod,
   };
 }

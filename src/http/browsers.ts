@@ -71,12 +71,24 @@ export function isReadByOtherOrigin(request: PageRequest): boolean {
  * to 26, Deno 2.9).
  */
 export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
-  if (looksLikeBrowser(headers)) return false;
+  if (looksLikeBrowser(isOwnHandshake(headers) ? withoutOrigin(headers) : headers)) return false;
   const language = headers.get("accept-language");
   if (language === null || headers.has("sec-fetch-mode")) return true;
   return language === "*" && !headers.has("connection") &&
     /^deno\//i.test(headers.get("user-agent") ?? "");
 }
+
+/** Python's `websocket-client` sends the origin of the address to which it connects. */
+function isOwnHandshake(headers: Pick<Headers, "get" | "has">): boolean {
+  const [origin, host] = ["origin", "host"].map((name) => headers.get(name));
+  const isOwn = !!host && [`http://${host}`, `https://${host}`].includes(origin ?? "");
+  return isOwn && headers.has("sec-websocket-key");
+}
+
+const withoutOrigin = (headers: Pick<Headers, "get" | "has">): typeof headers => ({
+  get: (name) => name === "origin" ? null : headers.get(name),
+  has: (name) => name !== "origin" && headers.has(name),
+});
 
 export function looksLikeBrowser(
   headers: Pick<Headers, "get" | "has">,

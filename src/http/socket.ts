@@ -26,8 +26,8 @@ export interface Peer {
 
 export interface PeerEvents {
   onText(text: string): void;
-  /** A message has arrived that is not text. */
-  onBinary(): void;
+  /** A message has arrived that is not marked as text. */
+  onBinary(bytes: Uint8Array): void;
   /** A ping or a pong has arrived. */
   onControl(): void;
   /** Called once, whoever ends the connection. */

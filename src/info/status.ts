@@ -62,7 +62,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   reset: "look at the node's log: it may have crashed",
   bad_gateway: "start the node; the log of the proxy in front of it may say more",
   unauthorized: "set node.auth; the service's log has the line to add",
-  forbidden: "set node.auth, or allow this service's IP in the node",
+  forbidden: "set node.auth, allow this service's IP in the node, or use its own name in node.url",
   no_credentials: "the service's log says why the secret of node.auth cannot be read",
   wrong_network:
     "point node.url at the expected node, or correct node.expect: no call is passed on",

@@ -22,11 +22,11 @@ import {
 const NO_SOCKETS = "this runtime has no sockets";
 
 /**
- * Node gives each address of a name but the last one 250 ms, in which a distant node does not
- * accept. The time limit of the request covers all of them.
+ * By default, Node gives each address of a name but the last one 250 ms, in which a distant node
+ * does not accept. More would leave too little of `node.timeout` for the other addresses.
  */
 export const FAMILIES: { readonly autoSelectFamilyAttemptTimeout: number } = {
-  autoSelectFamilyAttemptTimeout: 1000,
+  autoSelectFamilyAttemptTimeout: 500,
 };
 
 /** @param address the address to connect to. @default one of the server's name */

@@ -4,6 +4,7 @@
  * @module
  */
 import { LightSignal } from "../abort-signal.ts";
+import { isLoopback } from "../http/host-names.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
@@ -153,11 +154,13 @@ export class Node {
     const { headers, secrets } = await this.#credentials.handshakeFor(url, isAnonymous);
     const ca = this.#tls && await readTrust(this.#tls);
     const isSameHost = this.url !== undefined && new URL(this.url).hostname === url.hostname;
-    const address = isSameHost ? this.#address : undefined;
+    // All loopback addresses are this machine, whose ports may differ.
+    const isPinned = isSameHost && this.#address !== undefined && !isLoopback(this.#address);
+    const address = isPinned ? this.#address : undefined;
     let peer: Peer | undefined;
     return peer = await connect(url, { headers, ca, address }, {
       onText: (text) => secrets?.isIn(text) ? peer?.terminate() : events.onText(text),
-      onBinary: () => events.onBinary(),
+      onBinary: (bytes) => events.onBinary(bytes),
       onControl: () => events.onControl(),
       onClose: () => events.onClose(),
     });

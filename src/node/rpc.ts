@@ -247,7 +247,7 @@ async function readResponse(
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status, text);
   const response = await readRpcResponse(text, depthMax, duplicates);
   if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
-    throw failureOfStatus(status);
+    throw failureOfStatus(status, text);
   }
   return response;
 }

@@ -11,8 +11,8 @@ export const LIMITS = {
   depth: 256,
   references: 100_000,
   /**
-   * The maximum size (`estimateSize`) that inlined path items, or a conversion to OpenAPI 3, may
-   * add to a description.
+   * The maximum size (`estimateSize`) that inlined path items, what operations repeat, or a
+   * conversion to OpenAPI 3, may add to a description.
    */
   added: 300_000,
   aliases: 10_000,

@@ -165,8 +165,12 @@ function operationsAt(
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
-/** The marks of a node that has the method, or with which a call of it is harmless. */
-const PROVIDERS = ["x-software", "x-since"];
+/** Tells whether a version, if there is one, comes before another one. */
+function isOlder(version: string | undefined, than: string | undefined): boolean {
+  const [is, other] = [version, than].map((text) => (text ?? "0").split(".").map(Number));
+  const at = other!.findIndex((number, i) => number !== (is![i] ?? 0));
+  return at >= 0 && (is![at] ?? 0) < other![at]!;
+}
 
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
@@ -176,10 +180,15 @@ function howLooser(now: Json, before: Json): string | undefined {
   }
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
-  const widened = PROVIDERS.find((mark) =>
-    is === "read" && before[mark] !== undefined && !isEqual(now[mark], before[mark])
-  );
-  if (widened) return `is marked "read", but its ${widened} differs from that in the base kind`;
+  if (is === "read") {
+    const { "x-software": owners, "x-since": since } = before;
+    const all = listOf(now["x-software"]);
+    const isForOthers = owners !== undefined &&
+      (all.length === 0 || all.some((name) => !listOf(owners).includes(name)));
+    if (isForOthers) return 'is marked "read", but also of other software than in the base kind';
+    const isEarlier = since !== undefined && isOlder(textOf(now["x-since"]), textOf(since));
+    if (isEarlier) return 'is marked "read", but of earlier versions than in the base kind';
+  }
   // A method may be read-only for some parameters but not for others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther

@@ -106,7 +106,7 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
     secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
       "Only the origin of node.url receives the secret. " +
-      "HTTP responses that contain a secret of at least 8 characters are refused or cut off",
+      "Responses that contain a secret of at least 8 characters are refused or cut off",
     {
       default: "the usual secret files of this kind of node",
       example: "{ basic_file: ~/.node/cookie }",

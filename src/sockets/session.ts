@@ -12,6 +12,7 @@ import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
+import { decodeUtf8 } from "../utf8.ts";
 import { Inbox } from "./inbox.ts";
 import { CONTROLS_MAX, type NodeSocketOwner, type Notification } from "./node-socket.ts";
 import { Outbox } from "./outbox.ts";
@@ -135,8 +136,11 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#limitWaiting();
   }
 
-  onBinary(): void {
-    this.end("binary");
+  /** web3.py marks its messages as binary, which nodes take, too. */
+  onBinary(bytes: Uint8Array): void {
+    const text = decodeUtf8(bytes);
+    if (text === undefined) this.end("binary");
+    else this.onText(text);
   }
 
   onControl(): void {

@@ -45,7 +45,7 @@ interface SocketsOptions {
 
 const SOCKETS_MAX = 256, CHECK_MS = 1000;
 /** The time after a failed attempt in which no client tries the node again, in milliseconds. */
-const ATTEMPTS_MS = 1000;
+const ATTEMPTS_MS = 250;
 
 /** While there is no room, messages of a client that are responded to at once may be as long. */
 const MESSAGES_MAX = 1_048_576;
@@ -153,9 +153,11 @@ export class Sockets implements SessionOwner, Follower {
 
   async openNodeSocket(isAnonymous: boolean): Promise<NodeSocket> {
     this.#isNodeReady = false;
+    if (performance.now() - this.#failedAt < ATTEMPTS_MS) throw NO_NODE;
     const { node, timeout } = this.gateway;
     const opening = NodeSocket.open(node, this.#connect!, isAnonymous, timeout);
     const nodeSocket = await opening.catch(() => {
+      this.#failedAt = performance.now();
       throw NO_NODE;
     });
     this.#isNodeReady = true;
@@ -241,7 +243,6 @@ export class Sockets implements SessionOwner, Follower {
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
     if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
-    if (performance.now() - this.#failedAt < ATTEMPTS_MS) throw NO_NODE;
     await (this.#attempt ??= this.#attemptToConnect());
     return table;
   }
@@ -249,9 +250,6 @@ export class Sockets implements SessionOwner, Follower {
   async #attemptToConnect(): Promise<void> {
     try {
       (await this.openNodeSocket(false)).end();
-    } catch (error) {
-      this.#failedAt = performance.now();
-      throw error;
     } finally {
       this.#attempt = undefined;
     }

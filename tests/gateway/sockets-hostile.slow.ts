@@ -79,7 +79,7 @@ const WRONG: readonly (readonly [
   ["a close of 126 bytes", [frame(CLOSE, Buffer.alloc(126, 3))], [1002]],
   ["a part without a beginning", [part(0, CALL, true)], [1002]],
   ["a message within another", [part(TEXT, "{"), frame(TEXT, CALL)], [1002]],
-  ["binary content", [frame(BINARY, CALL)], [1003]],
+  ["binary content", [frame(BINARY, byte(0xff, 0xfe))], [1003]],
   ["invalid UTF-8", [frame(TEXT, byte(0xff, 0xfe))], [1007]],
   ["a surrogate in UTF-8", [frame(TEXT, byte(0xed, 0xa0, 0x80))], [1007]],
   ["overlong UTF-8", [frame(TEXT, byte(0xc0, 0xaf))], [1007]],

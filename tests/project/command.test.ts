@@ -321,7 +321,8 @@ json("check --offline reports an error that the service would log, as JSON, too"
     return [code, more.length > 0 ? JSON.parse(stdout) : stdout + stderr];
   };
   write(8080);
-  const itself = "node.url http://127.0.0.1:8080 is the address of this service itself";
+  const itself =
+    "node.url http://127.0.0.1:8080 is where this service would listen; choose another port with --port or listen";
   assert.equal(await check(), [1, `nodeface: ${itself}\n`]);
   assert.equal(await check("--json"), [1, { ok: false, troubles: [itself], notes: [] }]);
   write(8545);

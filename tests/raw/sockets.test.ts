@@ -478,7 +478,9 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       assert.is(refused.refused?.status, 503);
       assert.is(refused.refused?.headers["retry-after"], "5");
       node.takesSockets = true;
-      const again = await SocketClient.open(`${url}/v1/rpc`);
+      let again = await SocketClient.open(`${url}/v1/rpc`);
+      // The node is tried again a moment later.
+      while (again.refused) again = await SocketClient.open(`${url}/v1/rpc`);
       assert.type(
         (await again.call("eth_subscribe", ["newHeads"])).result,
         "string",
