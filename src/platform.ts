@@ -148,15 +148,26 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
+  const key = String(place);
   try {
-    // Reading from a network disk may hang.
-    return await withTimeout(read(place, limit), timeout, () => {
+    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout));
+    const reading = read(place, limit);
+    return await withTimeout(reading, timeout, () => {
+      hanging.add(key);
+      const end = () => void hanging.delete(key);
+      reading.then(end, end);
       throw new PlatformError(takesLonger(timeout));
     });
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);
   }
 }
+
+/**
+ * The files whose reading has not ended in time, as on a network disk that is away. Each such
+ * reading blocks one of Node's four threads.
+ */
+const hanging = new Set<string>();
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);

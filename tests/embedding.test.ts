@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
+import { passTime } from "./_clock.ts";
 import { createNodeface, type Nodeface, type Operation, problem } from "../src/index.ts";
 import { nextTurn } from "../src/slices.ts";
 
@@ -312,6 +313,27 @@ for (const [how, callback] of FAILING) {
     }
   });
 }
+
+embedding("an info function that hangs is called four times a minute at most", async () => {
+  let calls = 0;
+  await using app = createNodeface({
+    info: () => {
+      calls++;
+      return new Promise(() => {});
+    },
+    node: { timeout: "100ms" },
+    log() {},
+  });
+  for (let asked = 0; asked < 8; asked++) {
+    const { status } = await (await ask("/v1/info", {}, app)).json();
+    assert.is(status, "degraded");
+    passTime(2000);
+  }
+  assert.is(calls, 4);
+  passTime(60_000);
+  await ask("/v1/info", {}, app);
+  assert.is(calls, 5);
+});
 
 embedding("the streams of an address are limited if the server tells the address", async () => {
   const contexts = (address: string) => [

@@ -134,6 +134,27 @@ for (const kind of ["ethereum", undefined]) {
   });
 }
 
+identity("a busy node of no known kind is asked for its kind every ten seconds", async () => {
+  let asked = 0;
+  const { info, pass } = setScene({
+    fetch: () => {
+      asked++;
+      return Promise.resolve(new Response("slow down", { status: 429 }));
+    },
+    node: {},
+  });
+  await info();
+  const once = asked;
+  for (let second = 0; second < 9; second++) {
+    pass(1000);
+    assert.is((await info()).status, "degraded");
+  }
+  assert.is(asked, once);
+  pass(2000);
+  await info();
+  assert.ok(asked > once);
+});
+
 identity("the values that a kind always has count as the node's", async () => {
   const { info } = setScene({
     fetch: play(RECORDINGS.get("etcd")!),

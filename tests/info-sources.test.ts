@@ -20,7 +20,9 @@ import {
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import type { Node } from "../src/node/node.ts";
+import { readFile } from "../src/platform.ts";
 import { passTime } from "./_clock.ts";
+import { until } from "./_gateway.ts";
 import { contextFor, failure, within } from "./_sources.ts";
 
 const sources = suite("info sources");
@@ -573,4 +575,26 @@ if (process.platform !== "win32") {
 }
 
 sources.after(() => rm(folder, { recursive: true }));
+sources("a file whose reading hangs is not read again meanwhile", async () => {
+  const fs = process.getBuiltinModule("node:fs/promises");
+  const { stat } = fs;
+  const path = new URL(import.meta.url).pathname;
+  let reads = 0;
+  let goOn = () => {};
+  fs.stat = ((of: string) => {
+    reads++;
+    return new Promise<void>((resolve) => goOn = resolve).then(() => stat(of));
+  }) as typeof stat;
+  const read = (timeout: number) =>
+    readFile(path, { limit: 1_000_000, timeout }).then(({ length }) => length, String);
+  try {
+    for (let i = 0; i < 3; i++) assert.match(`${await read(20)}`, "takes longer than 20 ms");
+    assert.is(reads, 1);
+    goOn();
+  } finally {
+    fs.stat = stat;
+  }
+  await until(async () => typeof await read(5000) === "number");
+});
+
 sources.run();

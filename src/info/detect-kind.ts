@@ -6,7 +6,7 @@
 import type { LightSignal } from "../abort-signal.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
-import { mainFailure, SourceError } from "../node/failures.ts";
+import { isBusy, mainFailure, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { isOfWarmingUp } from "./evidence.ts";
@@ -20,7 +20,12 @@ const TIMEOUT = 3000;
 
 export type Detection =
   | { readonly kind: string; readonly because: string }
-  | { readonly kind?: undefined; readonly status: NodeStatus };
+  | {
+    readonly kind?: undefined;
+    readonly status: NodeStatus;
+    /** True if the node has too much to do. */
+    readonly isBusy?: boolean;
+  };
 
 type Trial =
   | { readonly name: string; readonly because: string }
@@ -75,7 +80,10 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
     const reason = `may be ${found.map(({ name }) => name).join(" or ")}`;
     return { status: { status: "degraded", code: "unknown_kind", reason, hint } };
   }
-  return { status: statusOfUnknown(kinds, failed) };
+  return {
+    status: statusOfUnknown(kinds, failed),
+    isBusy: errors.some(({ number }) => isBusy(number)),
+  };
 }
 
 function statusOfUnknown(

@@ -76,6 +76,8 @@ export class NodeReader {
   #isLoaded: boolean;
   #detection: Detection | undefined;
   #detectedAt = -Infinity;
+  /** The time of `#detection`. */
+  #toldAt = -Infinity;
   /** The losses of connections before the last poll that has ended. */
   #losses = -1;
   /** The optional sources that have not responded yet. */
@@ -132,7 +134,7 @@ export class NodeReader {
     const { mayBeReplaced } = this;
     const { losses } = this.#node;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
-    if (this.isUnknown) await this.#detectKind(signal);
+    if (this.isUnknown && !this.#isBusy) await this.#detectKind(signal);
     if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return "suspended";
     const { monotonic } = this.#options.now();
     const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
@@ -168,6 +170,7 @@ export class NodeReader {
     const before = this.#node.kind;
     if (detection.kind === undefined && before !== undefined) return;
     this.#detection = detection;
+    this.#toldAt = this.#options.now().monotonic;
     if (detection.kind === undefined || detection.kind === before) return;
     // The evidence may contain a value that the operator hides.
     const because = this.#settings.hide?.length ? "" : `: ${detection.because}`;
@@ -199,6 +202,13 @@ export class NodeReader {
     const plan = makePlan(name, kind, info, this.#times, Object.keys(this.#node.expect));
     const isKnown = name !== undefined && this.#node.url !== undefined;
     return isKnown ? withReach(plan, this.#times) : plan;
+  }
+
+  /** The queries of all kinds would keep a node busy that has just said that it is. */
+  get #isBusy(): boolean {
+    const { monotonic } = this.#options.now();
+    return this.#detection !== undefined && "isBusy" in this.#detection &&
+      this.#detection.isBusy === true && monotonic - this.#toldAt < DETECTION_PAUSE;
   }
 
   #isSuspicious(): boolean {

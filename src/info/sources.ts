@@ -278,12 +278,36 @@ function failureOnHost(error: unknown, message: string, name: string): unknown {
   return new SourceError("bad_answer", message, { hint, isMissing: error.isMissing });
 }
 
+/** The calls of a function that may run at once; one of a minute ago does not count any more. */
+const CALLS_MAX = 4, CALL_MS = 60_000;
+/** When the calls of each function began that have not ended. */
+const running = new WeakMap<HostInfo, Set<{ readonly begun: number }>>();
+
+/**
+ * Returns a function to call at the end.
+ *
+ * @throws {SourceError} if too many calls run
+ */
+function beginCall(call: HostInfo): () => void {
+  const calls = running.get(call) ?? new Set();
+  running.set(call, calls);
+  const now = performance.now();
+  for (const each of calls) if (now - each.begun >= CALL_MS) calls.delete(each);
+  if (calls.size >= CALLS_MAX) throw hostError(`has not ended ${CALLS_MAX} times`);
+  const own = { begun: now };
+  calls.add(own);
+  return () => void calls.delete(own);
+}
+
 async function callHost(
   call: HostInfo,
   { timeout, signal }: RequestLimits,
 ): Promise<SourceResponse> {
+  const end = beginCall(call);
   try {
-    const called = withSignal(Promise.resolve(call()), signal);
+    const calling = (async () => await call())();
+    calling.then(end, end);
+    const called = withSignal(calling, signal);
     const value = await withTimeout(called, timeout, () => {
       throw hostError(`takes longer than ${timeout} ms`);
     });
