@@ -219,6 +219,7 @@ const sampled = (info: Partial<Info>) =>
 function exposed(info: Info | undefined, meters = new Meters(), kind?: string): string {
   return expose({
     info,
+    besideNode: [],
     kind,
     now: 0,
     meters,
@@ -498,6 +499,38 @@ metrics("no label contains a client's token", async () => {
   await ask("/v1/info", { headers: { authorization: `Bearer ${TOKEN}` } });
   await ask(`/v1/info?token=${TOKEN}`);
   for (const series of (await read()).keys()) assert.not.match(series, TOKEN);
+});
+
+metrics("numbers that do not come from the node stay in the metrics while it is away", async () => {
+  const node = await playNode();
+  node.answer = json({ used: 8 });
+  const { app, read } = serviceOf({
+    node: { url: node.url, kind: "none" },
+    info: {
+      ttl: "1ms",
+      static: { shelf: 3, peers: 4 },
+      sources: {
+        state: { get: "/state" },
+        disk: { command: ["echo", '{"free":9}'], ttl: "1h" },
+      },
+      fields: {
+        used: "state#/used",
+        free: "disk#/free",
+        either: { from: ["state#/used", "disk#/free"] },
+      },
+    },
+  });
+  const fieldsIn = (lines: Lines) =>
+    [...lines].filter(([series]) => series.startsWith("nodeface_field"))
+      .map(([series, value]) => series.replace(/.*"(.*)".*/, `$1 ${value}`));
+  let lines = await read();
+  await until(async () => fieldsIn(lines = await read()).length === 4);
+  assert.equal(fieldsIn(lines), ["used 8", "free 9", "either 8", "shelf 3"]);
+  await node.close();
+  await until(async () => (lines = await read()).get("nodeface_node_up") === "0");
+  assert.equal(fieldsIn(lines), ["free 9", "shelf 3"]);
+  assert.not(lines.has("nodeface_node_peers"));
+  await app.close();
 });
 
 metrics.run();

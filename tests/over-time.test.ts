@@ -999,4 +999,31 @@ overTime("a reason that would contain a hidden value is shown in a general form"
   }
 });
 
+overTime("an operator's source at the node keeps its ttl unless the node was away", async () => {
+  let [asked, status] = [0, 200];
+  const { info, pass, held } = play1({}, {
+    fetch: (input) => {
+      const isFee = String(input).endsWith("/fee");
+      if (isFee) asked++;
+      return Promise.resolve(new Response('{"height":1}', { status: isFee ? status : 200 }));
+    },
+    info: { sources: { fee: { get: "/fee", ttl: "1h" } }, fields: { fee: "fee#/height" } },
+  });
+  const after = async (time: number) => {
+    pass(time);
+    const { fee } = await info();
+    return [asked, fee];
+  };
+  assert.equal(await after(0), [1, 1]);
+  assert.equal(await after(60_000), [1, 1], "after a pause");
+  held.failure = "ECONNREFUSED";
+  assert.equal(await after(1_800_000), [1, undefined], "while the node is away");
+  held.failure = undefined;
+  assert.equal(await after(1000), [2, 1], "when the node is back");
+  status = 500;
+  assert.equal(await after(3_600_000), [3, undefined]);
+  for (let second = 1; second < 60; second++) assert.is((await after(1000))[0], 3);
+  assert.is((await after(1000))[0], 4, "a minute after its failure");
+});
+
 overTime.run();

@@ -25,7 +25,7 @@ import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./nod
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
-import { readExamples } from "./source-cache.ts";
+import { keysBesideNode, readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
@@ -109,6 +109,12 @@ export class Monitor {
   /** The last published snapshot, however old. */
   get latest(): Snapshot | undefined {
     return this.#published?.snapshot;
+  }
+
+  /** The keys of `/v1/info` whose values do not come from the node. */
+  get keysBesideNode(): readonly string[] {
+    const { static: own } = settingsOf(this.#options.info);
+    return [...Object.keys(own ?? {}), ...keysBesideNode(this.#reader.state.plan)];
   }
 
   /** Waits for a node whose last response is old, but only for the node's timeout. */

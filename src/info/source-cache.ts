@@ -5,7 +5,13 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { parseReference, type Plan, type PlannedSource, type Role } from "./query-plan.ts";
+import {
+  parseReference,
+  type Plan,
+  type PlannedSource,
+  type Role,
+  sourceNamesOf,
+} from "./query-plan.ts";
 import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
@@ -28,7 +34,10 @@ interface SourceState {
   /** The time of the node's latest response to any request, but not before `last` arrived. */
   readonly validAt?: Instant;
   readonly askedAt?: Instant;
-  /** The time from which the source is asked again, in milliseconds; missing after a failure. */
+  /**
+   * The time from which the source is asked again, in milliseconds; missing after a failure, except
+   * that of an optional source.
+   */
   readonly dueAt?: number | undefined;
   /** The time up to which the outcome may be repeated, in milliseconds. */
   readonly until?: number;
@@ -67,8 +76,8 @@ const LEAST_AGE_MS = 1000;
 const PAUSE = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
-/** The longest time after which a failed source is queried again that does not ask the node. */
-const RETRY_BESIDE_MS = 60_000;
+/** The longest time after which a failed optional source is queried again. */
+const RETRY_OPTIONAL_MS = 60_000;
 
 export class SourceCache {
   readonly #plan: Plan;
@@ -111,15 +120,18 @@ export class SourceCache {
 
   /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
   dueSources(now: Instant, isWatch: boolean, mayBeReplaced: boolean): string[] {
-    const isUncertain = mayBeReplaced ||
-      this.#ofRequired().some((state) =>
-        !state?.validAt || state.error ||
-        (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
-      );
+    const required = this.#ofRequired();
+    const mayBeOther = mayBeReplaced || required.some((state) => !state?.validAt || state.error);
+    const isUncertain = mayBeOther ||
+      (!isWatch && required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE));
     return [...this.#plan.sources].filter(([name, planned]) => {
       const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
-      if (!askedAt || !isBesideNode(planned)) return isUncertain || now.monotonic >= dueAt;
-      const wait = error ? Math.min(planned.ttl, RETRY_BESIDE_MS) : planned.ttl;
+      if (!askedAt || !isBesideNode(planned)) {
+        // A pause alone does not end the `ttl` of the operator's own sources.
+        const isDoubted = planned.role === "optional" ? mayBeOther : isUncertain;
+        return isDoubted || now.monotonic >= dueAt;
+      }
+      const wait = error ? Math.min(planned.ttl, RETRY_OPTIONAL_MS) : planned.ttl;
       const least = isWatch && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
       return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
     }).map(([name]) => name);
@@ -147,7 +159,9 @@ export class SourceCache {
       } else {
         const until = now.monotonic + RETRY_MS;
         const { error } = outcome;
-        states.set(name, { ...states.get(name), askedAt: now, until, error, dueAt: undefined });
+        const { role, ttl } = this.#plan.sources.get(name)!;
+        const dueAt = role === "optional" ? since + Math.min(ttl, RETRY_OPTIONAL_MS) : undefined;
+        states.set(name, { ...states.get(name), askedAt: now, until, error, dueAt });
       }
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
@@ -179,7 +193,8 @@ export class SourceCache {
     for (const [name, state] of this.#states) {
       const { last, validAt, error, isAbsent } = state;
       if (!last || !validAt || isAbsent) continue;
-      const hasFailed = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
+      const isOfNode = !isBesideNode(this.#plan.sources.get(name)!);
+      const hasFailed = error !== undefined || (isGone && isOfNode);
       if (hasFailed && now.monotonic - validAt.monotonic >= stale) continue;
       const isStale = hasFailed || isOld(state);
       responses.set(name, last);
@@ -204,6 +219,15 @@ function isBesideNode({ source, role }: PlannedSource): boolean {
     : undefined;
   return /^https?:/i.test(place ?? "");
 }
+
+/** Returns the keys of the info whose values come only from sources beside the node. */
+export const keysBesideNode = ({ sources, fields }: Plan): string[] =>
+  Object.keys(fields).filter((key) =>
+    sourceNamesOf(fields[key]).every((name) => {
+      const planned = sources.get(name);
+      return planned !== undefined && isBesideNode(planned);
+    })
+  );
 
 export function valueFrom(responses: Responses, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);

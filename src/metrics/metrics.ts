@@ -38,6 +38,8 @@ export interface GatewayLoad {
 export interface Observation extends GatewayLoad {
   /** `undefined` if the service has no node. */
   readonly info: Info | undefined;
+  /** The keys of `info` whose values do not come from the node. */
+  readonly besideNode: readonly string[];
   /** The kind of the node, if it is known. */
   readonly kind: string | undefined;
   /** In milliseconds since 1970. */
@@ -135,7 +137,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
   nodeface_field: gauge(
     "A number in /v1/info without its own metric",
-    ({ current }) => fieldsIn(current),
+    fieldsIn,
     "name",
   ),
   nodeface_node_configured: gauge(
@@ -244,8 +246,11 @@ function identityOf(info: Info | undefined, kind: string | undefined): MetricSam
   return labels.every((label) => label === undefined) ? [] : [{ labels, value: 1 }];
 }
 
-function fieldsIn(info: Partial<Info>): MetricSample<number | bigint>[] {
-  const others = Object.entries(info).filter(([key]) => !Object.hasOwn(KNOWN_KEYS, key));
+/** While the node is silent, only the numbers that do not come from it are told. */
+function fieldsIn({ info, current, besideNode }: Seen): MetricSample<number | bigint>[] {
+  const isTold = (key: string) => Object.hasOwn(current, key) || besideNode.includes(key);
+  const others = Object.entries(info ?? {})
+    .filter(([key]) => !Object.hasOwn(KNOWN_KEYS, key) && isTold(key));
   return others.flatMap(([key, value]) =>
     typeof value === "number" || typeof value === "bigint" ? [{ labels: [key], value }] : []
   );
