@@ -123,6 +123,8 @@ export class CallRoutes {
 
   async #takesSockets(path: string): Promise<boolean> {
     if (path === "/v1/rpc") return true;
+    // Until the operations are known, the kind may not be, either.
+    await this.gateway!.table();
     // Clients of CometBFT add this path to each address.
     const { path: added = "" } = (await this.#node.definition())?.websocket ?? {};
     if (path === `/v1/rpc${added}`) return true;

@@ -16,6 +16,12 @@ export function parsePercent(text: string): string | undefined {
 
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
+/** Decodes what is not UTF-8 byte by byte, and keeps what is no percent-encoding. */
+export const decodeLeniently = (text: string): string =>
+  text.replaceAll(/(?:%[\da-f]{2})+/gi, (escapes) =>
+    parsePercent(escapes) ??
+      escapes.replaceAll(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))));
+
 /** Decodes base64, of which each byte becomes a character. Returns `undefined` for other texts. */
 export function decodeBase64(text: string): string | undefined {
   try {

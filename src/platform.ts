@@ -126,21 +126,20 @@ export async function findFile(
  * True also for what cannot be read as a file, such as a folder, so that whoever reads it says why.
  */
 export async function isThere(path: string): Promise<boolean> {
-  const { lstat } = builtin("node:fs/promises", NO_FILES);
   const failureOf = async (path: string): Promise<string[]> => {
     try {
-      await lstat(path);
+      await builtin("node:fs/promises", NO_FILES).lstat(expand(path));
       return [];
     } catch (error) {
       const { name, code = name } = error as { code?: string; name: string };
       return [name, code];
     }
   };
-  const failure = await failureOf(expand(path));
+  const failure = await failureOf(path);
   if (failure.length === 0) return true;
   if (!failure.includes("EACCES")) return !failure.some((word) => ABSENT.includes(word));
   // If the user may not enter the folder, that says nothing about the file.
-  const folder = expand(path).replace(/[^/]*$/, "");
+  const folder = path.replace(/[^/]*$/, "");
   return !(await failureOf(`${folder}./.`)).includes("EACCES");
 }
 
@@ -150,8 +149,10 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   const key = String(place);
   try {
-    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout));
-    const reading = read(place, limit);
+    if (hanging.has(key) || hanging.size >= READINGS_MAX) {
+      throw new PlatformError(takesLonger(timeout));
+    }
+    const reading = readWhenFree(place, limit);
     return await withTimeout(reading, timeout, () => {
       hanging.add(key);
       const end = () => void hanging.delete(key);
@@ -168,6 +169,20 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
  * reading blocks one of Node's four threads.
  */
 const hanging = new Set<string>();
+/** Leaves a thread for all else, such as the look-up of names. */
+const READINGS_MAX = 3;
+const readings = new Set<Promise<Bytes>>();
+
+async function readWhenFree(place: string | URL, limit: number): Promise<Bytes> {
+  while (readings.size >= READINGS_MAX) await Promise.race(readings).catch(() => {});
+  const reading = read(place, limit);
+  readings.add(reading);
+  try {
+    return await reading;
+  } finally {
+    readings.delete(reading);
+  }
+}
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);

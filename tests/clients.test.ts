@@ -436,8 +436,15 @@ clients("a token of each client is sent nowhere", async () => {
     clients: [
       named("a", ["GET /balance"]),
       { name: "b", token_env: "CLIENTS_TEST_TOKEN", allow: ["GET /balance"] },
+      named("c", ["GET /balance"], tokenOf("c+/")),
     ],
   });
+  const token = encodeURIComponent(tokenOf("c+/"));
+  for (const spoilt of ["", "%FC", "%zz", "%"]) {
+    const query = `?name=M${spoilt}ller&key=${spoilt}${token}`;
+    assert.is((await ask(`/v1/node/status${query}`)).status, 400, query);
+  }
+  assert.equal(node.received, []);
   for (const name of ["a", "b"]) {
     const headers = { prefer: tokenOf(name), ...bearer(tokenOf("a")) };
     assert.is((await ask("/v1/node/status", { headers })).status, 400);

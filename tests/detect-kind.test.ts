@@ -113,4 +113,25 @@ detect(
   },
 );
 
+detect("a node of Substrate with an EVM is of the kind substrate", async () => {
+  const results: Record<string, unknown> = {
+    eth_chainId: "0x504",
+    system_health: { peers: 40, isSyncing: false, shouldHavePeers: true },
+  };
+  const played = contextFor("http://127.0.0.1:1", {
+    kinds: KINDS,
+    fetch: async (_, init) => {
+      if (init?.method !== "POST") return new Response("", { status: 405 });
+      const respond = ({ id, method }: { id: number; method: string }) => {
+        const result = results[method];
+        const error = { code: -32601, message: "Method not found" };
+        return { jsonrpc: "2.0", id, ...result === undefined ? { error } : { result } };
+      };
+      const content = await new Response(init.body).json();
+      return Response.json(Array.isArray(content) ? content.map(respond) : respond(content));
+    },
+  });
+  assert.is((await detectKind(played, new LightSignal())).kind, "substrate");
+});
+
 detect.run();

@@ -6,6 +6,8 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { nextTurn } from "../src/slices.ts";
+import { passTime } from "./_clock.ts";
 import { responseHeaders } from "../src/gateway/response-headers.ts";
 import { sampleOf } from "./_runtime.ts";
 import { gzipSync } from "node:zlib";
@@ -55,7 +57,7 @@ const NODES: Record<string, string | string[]> = {
   "x-powered-by": "nodes",
   "strict-transport-security": "max-age=9",
   "x-frame-options": "ALLOWALL",
-  "content-disposition": "inline; filename=nodes",
+  "content-disposition": "inline; filename*=UTF-8''nodes",
   "cross-origin-resource-policy": "cross-origin",
   "x-other": "nodes",
   "x-cursor": "nodes-1",
@@ -130,6 +132,58 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
   ["nonsense", undefined],
   ["", undefined],
 ];
+
+answers("a client that waits for a node that pauses is no slow reader", async () => {
+  const { setInterval: plain } = globalThis;
+  const ticks: (() => void)[] = [];
+  globalThis.setInterval = ((run: () => void, ms: number) => {
+    if (ms === 1000) ticks.push(run);
+    return plain(run, ms);
+  }) as typeof setInterval;
+  try {
+    const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1 });
+    let end = () => {};
+    node.answer = (_, response) => {
+      response.writeHead(200, { "content-type": "text/plain" }).write("a".repeat(3_000_000));
+      end = () => void response.end("b");
+    };
+    const reader = (await ask("/v1/node/status")).body!.getReader();
+    let length = 0;
+    while (length < 3_000_000) length += (await reader.read()).value!.byteLength;
+    const last = reader.read();
+    const other = ask("/v1/node/status");
+    await nextTurn();
+    passTime(11_000);
+    for (const tick of ticks) tick();
+    end();
+    assert.is((await last).value?.byteLength, 1);
+    node.answer = json("{}");
+    await reader.cancel();
+    await (await other).body?.cancel();
+  } finally {
+    globalThis.setInterval = plain;
+  }
+});
+
+answers("a plain name of a file is passed on, and another one is not", async () => {
+  for (
+    const [type, given, passed] of [
+      ["text/plain", 'inline; filename="notes 1.txt"', 'inline; filename="notes 1.txt"'],
+      ["application/json", "attachment; filename=a.json", 'attachment; filename="a.json"'],
+      ["application/pdf", 'inline; filename="a.pdf"', 'attachment; filename="a.pdf"'],
+      ["text/plain", 'inline; filename="../a"', null],
+      ["text/plain", 'inline; filename="a\\"b"', null],
+      ["text/plain", "form-data; filename=a", null],
+      ["text/plain", "inline", null],
+      ["text/html", 'inline; filename=".bashrc"', 'attachment; filename="response"'],
+    ] as const
+  ) {
+    node.answer = (_, response) =>
+      response.writeHead(200, { "content-type": type, "content-disposition": given }).end("a");
+    const { headers } = await rest.ask("/v1/node/status");
+    assert.is(headers.get("content-disposition"), passed, given);
+  }
+});
 
 for (const [type, passed] of sampleOf(TYPES)) {
   answers(`the response type ${type || "(none)"} becomes ${passed ?? "a download"}`, async () => {

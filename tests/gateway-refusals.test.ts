@@ -540,4 +540,19 @@ refusals(
   },
 );
 
+refusals("a call that a broken connection may have carried out is not to be repeated", async () => {
+  writeFileSync(file, TOKEN);
+  const clients = [{ name: "wallet", token_file: file, allow: ["send"] }];
+  const { rpc } = forwarding(node.url, RPC, { open: ["reads"], clients }, { log() {} });
+  node.answer = (_, response) => response.destroy();
+  const outcomeOf = async (method: string, params: string[]) => {
+    const response = await rpc({ jsonrpc: "2.0", id: 7, method, params }, { headers: BEARER });
+    const { error } = await response.json();
+    const mayHaveRun = /may have been carried out/.test(error.message);
+    return [response.status, response.headers.get("retry-after"), mayHaveRun];
+  };
+  assert.equal(await outcomeOf("number", []), [503, "5", false]);
+  assert.equal(await outcomeOf("send", ["a"]), [200, null, true]);
+});
+
 refusals.run();

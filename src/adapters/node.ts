@@ -64,7 +64,8 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
     // `fetch` would take the path for one whose prefix a router has removed.
-    const isOutside = !next && original === undefined && !isBelow(app.prefix, url);
+    const isWhole = original === undefined || original === url;
+    const isOutside = !next && isWhole && !isBelow(app.prefix, url);
     const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
     handleInOrder(message, response, (refuse = refusal) => {
       const handling = { refuse, originalUrl: original, context: [message] };

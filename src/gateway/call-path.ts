@@ -5,7 +5,7 @@
  */
 import { onAbort } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
-import { decodePercent } from "../decode.ts";
+import { decodeLeniently, decodePercent } from "../decode.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound } from "../http/problem.ts";
 import { finishedResponse } from "../http/response.ts";
@@ -98,7 +98,7 @@ async function prepare(
     await gateway.checkSent([
       ...Object.entries(headers).map(([name, value]) => [`header ${name}`, value] as const),
       ["path", decodePercent(path)],
-      ["query", `${call.query} ${decodePercent(call.query)}`],
+      ["query", `${call.query} ${decodeLeniently(call.query)}`],
     ]);
   }
   return {
@@ -254,8 +254,11 @@ function streamOf(
   onEnd: (error?: unknown) => void,
 ): ReadableStream<Bytes> {
   let givenBytes = 0;
-  const throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
+  let isNodeAwaited = false;
+  let throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
   const watch = setInterval(() => {
+    // A client that waits for the node does not read slowly.
+    if (isNodeAwaited) throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
     const isSlow = throughput.isTooLow(givenBytes, performance.now());
     if (isSlow && gateway.queuedCalls > 0) running.breakOff(READS_SLOWLY);
   }, CHECK_INTERVAL_MS);
@@ -281,7 +284,9 @@ function streamOf(
     },
     async pull(controller) {
       try {
+        isNodeAwaited = upstream.parts.length === 0;
         const part = upstream.parts.shift() ?? await upstream.next();
+        isNodeAwaited = false;
         if (hasEnded) return;
         if (part) {
           givenBytes += part.byteLength;

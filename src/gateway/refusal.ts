@@ -21,6 +21,8 @@ interface RefusalDetails {
   readonly members?: Readonly<Record<string, string | undefined>>;
   /** True if the node may have carried out the call. */
   readonly isUncertain?: boolean;
+  /** True if no connection to the node could be made, or it has ended: the node may come back. */
+  readonly isAway?: boolean;
 }
 
 /** The reason why a client does not get the node's response. */
@@ -169,8 +171,12 @@ function failureToRefusal(error: unknown): Refusal {
   const { code, message } = failureOf(error);
   return new Refusal(502, CODES.notReached, `The node ${clauseOf(message)}`, {
     isUncertain: !BEFORE.has(code),
+    isAway: AWAY.has(code),
   });
 }
+
+/** Failure codes of a node that may come back. */
+const AWAY: ReadonlySet<string> = new Set(["connection_refused", "dns", "reset"]);
 
 type CallFailure = RpcFailure & Pick<CallOutcome, "response">;
 

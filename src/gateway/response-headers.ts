@@ -79,7 +79,7 @@ export function responseHeaders(
   const passed: Record<string, string> = {
     ...PROTECTED,
     "cache-control": isPublic ? "no-store" : "private, no-store",
-    ...WITHOUT_CONTENT.includes(status) ? {} : passedTypeOf(headers.get("content-type")),
+    ...WITHOUT_CONTENT.includes(status) ? {} : passedTypeOf(headers),
   };
   const wanted: readonly string[] = [
     ...isPublic ? OF_CACHES : [],
@@ -105,17 +105,26 @@ function staysBelow(location: string | null, path: string): boolean {
   return new URL(location, `http://node/below${path}`).pathname.startsWith("/below/");
 }
 
-function passedTypeOf(type: string | null): Record<string, string> {
+/** A plain name of a file, which the node gives the response. */
+const FILE_NAME = /^(inline|attachment) *;(?:[^"]*;)? *filename="?(\w[\w .()-]{0,199})"? *(?:;|$)/i;
+
+function passedTypeOf(headers: ResponseHead["headers"]): Record<string, string> {
+  const type = headers.get("content-type");
+  const [, way, name] = FILE_NAME.exec(headers.get("content-disposition") ?? "") ?? [];
   const [essence = ""] = (type ?? "").split(";");
   const parameters = (type ?? "").slice(essence.length);
   const known = essence.trim().toLowerCase();
   if (!TYPES.test(known)) {
     return {
       "content-type": "application/octet-stream",
-      "content-disposition": 'attachment; filename="response"',
+      "content-disposition": `attachment; filename="${name ?? "response"}"`,
     };
   }
+  const disposition = way && { "content-disposition": `${way.toLowerCase()}; filename="${name}"` };
   const passed = PARAMETERS.test(parameters) ? parameters : "";
   const isUnclear = known.startsWith("text/") && !/charset=/i.test(passed);
-  return { "content-type": `${known}${passed}${isUnclear ? "; charset=utf-8" : ""}` };
+  return {
+    ...disposition,
+    "content-type": `${known}${passed}${isUnclear ? "; charset=utf-8" : ""}`,
+  };
 }

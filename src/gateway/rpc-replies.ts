@@ -65,10 +65,9 @@ export const replyToFault = ({ code, message, status = 200 }: RpcFault): Reply =
  */
 export function replyOf(error: unknown, kind?: string): Reply {
   if (!(error instanceof Refusal)) throw error;
-  const { status, code, message, details: { setting, headers, isUncertain } } = error;
+  const { status, code, message, details: { setting, headers, isAway } } = error;
   const data = setting === undefined ? undefined : { setting };
   // A node that is away may be back soon. Clients do not repeat a call that has an error of 200.
-  const isAway = status === 502 && code === CODES.notReached && !isUncertain;
   const later = isAway ? LATER : headers?.["retry-after"] !== undefined ? headers : undefined;
   return {
     content: {

@@ -58,7 +58,9 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, "none")));
   const all = trials.filter((trial) => "because" in trial);
   // If a node matches both a kind and an extension of this kind, only the extension is kept.
-  const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
+  const comesBefore = (name: string, other: string) =>
+    addsTo(name, other) || kinds[name]!.precedes?.includes(other);
+  const found = all.filter(({ name: other }) => !all.some(({ name }) => comesBefore(name, other)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
@@ -82,7 +84,9 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   }
   return {
     status: statusOfUnknown(kinds, failed),
-    isBusy: errors.some(({ number }) => isBusy(number)),
+    isBusy: failed.every(({ errors }) =>
+      errors.some(({ code, number }) => code === "bad_answer" && isBusy(number))
+    ),
   };
 }
 

@@ -245,6 +245,8 @@ export interface Kind extends KindInterface, DerivedKeys {
   url: string;
   /** Other names for the kind: names of programs and networks. */
   aliases?: readonly string[] | undefined;
+  /** Kinds whose interface a node of this kind may have, too; this kind is chosen then. */
+  precedes?: readonly string[] | undefined;
   /**
    * The number of calls that the node can handle at once.
    * @default 64

@@ -4,7 +4,7 @@
  * @module
  */
 import { LightSignal } from "../abort-signal.ts";
-import { isLoopback } from "../http/host-names.ts";
+import { isLoopbackListener } from "../http/host-names.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
@@ -155,7 +155,8 @@ export class Node {
     const ca = this.#tls && await readTrust(this.#tls);
     const isSameHost = this.url !== undefined && new URL(this.url).hostname === url.hostname;
     // All loopback addresses are this machine, whose ports may differ.
-    const isPinned = isSameHost && this.#address !== undefined && !isLoopback(this.#address);
+    const isPinned = isSameHost && this.#address !== undefined &&
+      !isLoopbackListener(this.#address);
     const address = isPinned ? this.#address : undefined;
     let peer: Peer | undefined;
     return peer = await connect(url, { headers, ca, address }, {

@@ -391,6 +391,10 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       v.array(KIND_NAME, "a list of names"),
       "Other names for the kind: names of programs and networks",
     ),
+    precedes: optional(
+      v.array(KIND_NAME, "a list of names"),
+      "Kinds whose interface a node of this kind may have, too; this kind is chosen then",
+    ),
     ...OPERATIONS,
     detect: requiredInKind(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
