@@ -13,6 +13,8 @@ type Queue = [name: string, ...suites: Run[]][];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
+if (suites.length === 0) throw new Error(`no file has a path like ${process.argv[2]}`);
+
 const { fetch } = globalThis;
 /** Node says of a failed request only that it failed, and uvu prints no cause. */
 globalThis.fetch = async (...request) => {

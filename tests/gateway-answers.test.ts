@@ -57,7 +57,7 @@ const NODES: Record<string, string | string[]> = {
   "x-powered-by": "nodes",
   "strict-transport-security": "max-age=9",
   "x-frame-options": "ALLOWALL",
-  "content-disposition": "inline; filename*=UTF-8''nodes",
+  "content-disposition": "inline",
   "cross-origin-resource-policy": "cross-origin",
   "x-other": "nodes",
   "x-cursor": "nodes-1",
@@ -171,11 +171,13 @@ answers("a plain name of a file is passed on, and another one is not", async () 
       ["text/plain", 'inline; filename="notes 1.txt"', 'inline; filename="notes 1.txt"'],
       ["application/json", "attachment; filename=a.json", 'attachment; filename="a.json"'],
       ["application/pdf", 'inline; filename="a.pdf"', 'attachment; filename="a.pdf"'],
-      ["text/plain", 'inline; filename="../a"', null],
-      ["text/plain", 'inline; filename="a\\"b"', null],
+      ["image/png", 'inline; filename="../a,b@2x.png"', 'inline; filename="_a_b_2x.png"'],
+      ["text/plain", 'inline; filename="a\\"b"', 'inline; filename="a_"'],
+      ["text/plain", "inline; filename*=UTF-8''%C3%BC.txt", 'inline; filename="_C3_BC.txt"'],
       ["text/plain", "form-data; filename=a", null],
       ["text/plain", "inline", null],
-      ["text/html", 'inline; filename=".bashrc"', 'attachment; filename="response"'],
+      ["text/html", 'inline; filename=".bashrc"', 'attachment; filename="bashrc"'],
+      ["text/html", 'inline; filename=".."', 'attachment; filename="response"'],
     ] as const
   ) {
     node.answer = (_, response) =>

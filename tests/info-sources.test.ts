@@ -233,6 +233,7 @@ sources("a method that is missing is distinguished from a method that fails", as
       [-32604, "Method not enabled", 200, true],
       [-32004, "Method not supported", 200, true],
       [-32600, "Unknown method: x", 200, true],
+      [-32001, "rpc method is not whitelisted", 200, true],
       [-32600, "The method 'x' is found but the namespace 'X' is disabled for y.", 200, true],
       [-32004, "Block not available for slot 12", 200, false],
       [-32005, "Node is behind by 4200 slots", 200, false],

@@ -9,8 +9,8 @@ import type { ResponseHead } from "../node/http1.ts";
 import { patternOf } from "./request-headers.ts";
 
 /**
- * Response headers that are never forwarded: a node could steer browsers, proxies and caches that
- * stand before this service.
+ * Response headers that are never forwarded as they are: a node could steer browsers, proxies and
+ * caches that stand before this service.
  */
 const DENIED = patternOf(
   // Browsers
@@ -105,22 +105,33 @@ function staysBelow(location: string | null, path: string): boolean {
   return new URL(location, `http://node/below${path}`).pathname.startsWith("/below/");
 }
 
-/** A plain name of a file, which the node gives the response. */
-const FILE_NAME = /^(inline|attachment) *;(?:[^"]*;)? *filename="?(\w[\w .()-]{0,199})"? *(?:;|$)/i;
+const DISPOSITION = /^ *(inline|attachment) *;.*?\bfilename\*? *= *(?:"([^"]*)|([^\s";]*))/i;
+
+/** Returns whether the node's file is shown or saved, and a plain form of its name. */
+function fileIn(headers: ResponseHead["headers"]) {
+  const [, way, quoted, plain = ""] = DISPOSITION.exec(
+    (headers.get("content-disposition") ?? "").slice(0, FILE_HEADER_MAX),
+  ) ?? [];
+  const name = (quoted ?? plain).replace(/^UTF-8''/i, "").replaceAll(/[^\w .()-]/g, "_")
+    .replace(/^\W+/, "");
+  return { way: way?.toLowerCase(), name: name || "response" };
+}
+
+const FILE_HEADER_MAX = 400;
 
 function passedTypeOf(headers: ResponseHead["headers"]): Record<string, string> {
   const type = headers.get("content-type");
-  const [, way, name] = FILE_NAME.exec(headers.get("content-disposition") ?? "") ?? [];
+  const { way, name } = fileIn(headers);
   const [essence = ""] = (type ?? "").split(";");
   const parameters = (type ?? "").slice(essence.length);
   const known = essence.trim().toLowerCase();
   if (!TYPES.test(known)) {
     return {
       "content-type": "application/octet-stream",
-      "content-disposition": `attachment; filename="${name ?? "response"}"`,
+      "content-disposition": `attachment; filename="${name}"`,
     };
   }
-  const disposition = way && { "content-disposition": `${way.toLowerCase()}; filename="${name}"` };
+  const disposition = way && { "content-disposition": `${way}; filename="${name}"` };
   const passed = PARAMETERS.test(parameters) ? parameters : "";
   const isUnclear = known.startsWith("text/") && !/charset=/i.test(passed);
   return {

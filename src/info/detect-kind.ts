@@ -57,7 +57,7 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, "none")));
   const all = trials.filter((trial) => "because" in trial);
-  // If a node matches both a kind and an extension of this kind, only the extension is kept.
+  // Of a kind and its extension, only the extension is kept; so is a kind that precedes another.
   const comesBefore = (name: string, other: string) =>
     addsTo(name, other) || kinds[name]!.precedes?.includes(other);
   const found = all.filter(({ name: other }) => !all.some(({ name }) => comesBefore(name, other)));
@@ -84,9 +84,11 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   }
   return {
     status: statusOfUnknown(kinds, failed),
-    isBusy: failed.every(({ errors }) =>
-      errors.some(({ code, number }) => code === "bad_answer" && isBusy(number))
-    ),
+    // A single 503 may be that of a proxy before a node that is away.
+    isBusy: errors.some(({ number }) => number === 429) ||
+      failed.every(({ errors }) =>
+        errors.some(({ code, number }) => code === "bad_answer" && isBusy(number))
+      ),
   };
 }
 

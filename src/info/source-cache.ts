@@ -71,7 +71,7 @@ const LEAST_AGE_MS = 1000;
 
 /**
  * After this many milliseconds without a response, the node may have been replaced by another one,
- * so all sources are queried.
+ * so all sources of its kind are queried.
  */
 const PAUSE = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */
@@ -225,7 +225,9 @@ export const keysBesideNode = ({ sources, fields }: Plan): string[] =>
   Object.keys(fields).filter((key) =>
     sourceNamesOf(fields[key]).every((name) => {
       const planned = sources.get(name);
-      return planned !== undefined && isBesideNode(planned);
+      if (!planned) return false;
+      // Without a kind, a program or file decides the status, too.
+      return "command" in planned.source || "file" in planned.source || isBesideNode(planned);
     })
   );
 

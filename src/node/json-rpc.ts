@@ -149,7 +149,8 @@ const NO_METHOD = new RegExp(
   "^(?:error: )?(?:" +
     "(?:unknown|unsupported) (?:rpc )?method\\b|" +
     "(?:the )?(?:(?:json-?)?rpc )?method\\b[^:;\\n]{0,80}\\b" +
-    "(?:not (?:found|supported|enabled|available|implemented|exist)|unknown|" +
+    // Proxies of the OP Stack say `whitelisted`.
+    "(?:not (?:found|supported|enabled|available|implemented|exist|whitelisted)|unknown|" +
     // Nethermind, without the module of the method.
     "is found but the namespace))",
   "i",
