@@ -148,7 +148,7 @@ export class App implements Nodeface {
   /** Ends connections and streams; closes the service when it has finished what it began. */
   async retire(): Promise<void> {
     this.#calls.sockets?.end();
-    this.#resources.endStreams();
+    this.#resources.end();
     // A request may begin a call.
     await Promise.allSettled(this.#begun);
     await this.#calls.gateway?.idle();
@@ -283,7 +283,7 @@ export class App implements Nodeface {
       }
       const handleAllowed: Handler = (routed) => {
         // CORS middleware of a host may let other origins send `X-Nodeface`.
-        if (!isAllowedCaller(routed.request, origins, undefined, !isService)) {
+        if (!isAllowedCaller(routed.request, origins, undefined, isService)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);

@@ -147,10 +147,14 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
-  const turn = new ReadingTurn(place);
+  const key = String(place);
   try {
-    return await withTimeout(turn.read(limit), timeout, () => {
-      turn.end();
+    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout));
+    const reading = read(place, limit);
+    return await withTimeout(reading, timeout, () => {
+      hanging.add(key);
+      const end = () => void hanging.delete(key);
+      reading.then(end, end);
       throw new PlatformError(takesLonger(timeout));
     });
   } catch (error) {
@@ -158,46 +162,11 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
   }
 }
 
-/** The folders in which a file is read now. */
-const foldersInUse = new Set<string>();
-const waitingTurns = new Set<() => void>();
-/** Leaves one of Node's four threads for all else, such as the look-up of names. */
-const READINGS_MAX = 3;
-
 /**
- * Reading from a network disk may hang, and blocks a thread meanwhile. Therefore, one file of a
- * folder is read at a time.
+ * The files whose reading has not ended in time, as on a network disk that is away. Each such
+ * reading blocks one of Node's four threads.
  */
-class ReadingTurn {
-  readonly #place: string | URL;
-  readonly #folder: string;
-  #begin: (() => void) | undefined;
-
-  constructor(place: string | URL) {
-    this.#place = place;
-    this.#folder = String(place).replace(/[^/]*$/, "");
-  }
-
-  async read(limit: number): Promise<Bytes> {
-    while (foldersInUse.has(this.#folder) || foldersInUse.size >= READINGS_MAX) {
-      await new Promise<void>((resolve) => waitingTurns.add(this.#begin = resolve));
-    }
-    foldersInUse.add(this.#folder);
-    try {
-      return await read(this.#place, limit);
-    } finally {
-      foldersInUse.delete(this.#folder);
-      const waiting = [...waitingTurns];
-      waitingTurns.clear();
-      for (const begin of waiting) begin();
-    }
-  }
-
-  /** Waits no longer for a turn. */
-  end(): void {
-    if (this.#begin) waitingTurns.delete(this.#begin);
-  }
-}
+const hanging = new Set<string>();
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);

@@ -143,7 +143,7 @@ interface SocketParts {
   readonly bytesRead?: number;
 }
 
-const partsOf = (socket: WebSocket): SocketParts =>
+const internalsOf = (socket: WebSocket): SocketParts =>
   (socket as { readonly _socket?: SocketParts })._socket ?? {};
 
 class WsPeer implements Peer {
@@ -163,19 +163,19 @@ class WsPeer implements Peer {
    */
   get unsentBytes(): number {
     const { bufferedAmount } = this.#socket;
-    const { _handle: handle, _writableState: state, encrypted } = partsOf(this.#socket);
+    const { _handle: handle, _writableState: state, encrypted } = internalsOf(this.#socket);
     if (!handle || !state || encrypted || IS_DENO) return bufferedAmount;
     return bufferedAmount - state.writelen + handle.writeQueueSize;
   }
 
   get unfinishedBytes(): number {
-    return Math.max(0, (partsOf(this.#socket).bytesRead ?? 0) - this.#wholeAt);
+    return Math.max(0, (internalsOf(this.#socket).bytesRead ?? 0) - this.#wholeAt);
   }
 
   attach(events: PeerEvents): void {
-    this.#wholeAt = partsOf(this.#socket).bytesRead ?? 0;
+    this.#wholeAt = internalsOf(this.#socket).bytesRead ?? 0;
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
-      this.#wholeAt = partsOf(this.#socket).bytesRead ?? 0;
+      this.#wholeAt = internalsOf(this.#socket).bytesRead ?? 0;
       if (data.length > NODE_MESSAGE_MAX) this.terminate();
       else if (isBinary) events.onBinary(data);
       else events.onText(String(data));

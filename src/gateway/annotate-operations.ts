@@ -71,7 +71,7 @@ export async function annotateCalls(
         return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
       const named = { ...rest, [NODE_NAME]: name };
-      schemesOf(security).forEach((name) => taken.add(name));
+      for (const scheme of schemesOf(security)) taken.add(scheme);
       const entry = policy.get(name);
       return entry ? withPermission(named, entry, token) : named;
     });

@@ -73,7 +73,7 @@ export class CallHandler {
       return await form.respond(gateway, { ...call, lease });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (!lease.isCounted) lease.quota?.charge(error);
+      lease.charge(error);
       return await form.toResponse(error);
     } finally {
       ignoreToken?.();

@@ -50,7 +50,7 @@ export const rpcElsewhere: CallForm = {
     const message = `There is nothing at this path${call.table.hint}`;
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
-    call.lease.quota?.charge(refusal, body.calls.length);
+    call.lease.charge(refusal, body.calls.length);
     const { texts, headers } = writeReplies(body, refusalsOf(refusal, body));
     if (texts.length === 0) return finishedResponse(404, headers, null, call.common);
     return await sendTexts(texts, call, 404, headers);
@@ -164,7 +164,7 @@ class Calls {
       await pause();
       if (isFault(one)) {
         this.#replies[at] = replyToFault(one);
-        this.#call.lease.quota?.charge(one);
+        this.#call.lease.charge(one);
         continue;
       }
       try {
@@ -174,7 +174,7 @@ class Calls {
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
         this.#replies[at] = this.#replyOf(error);
-        this.#call.lease.quota?.charge(error);
+        this.#call.lease.charge(error);
       }
     }
     return ready;
@@ -210,7 +210,7 @@ class Calls {
     try {
       return await lease.begin(isHeavy, isLongPoll, calls.length);
     } catch (error) {
-      if (!lease.isCounted) lease.quota?.charge(error, calls.length);
+      lease.charge(error, calls.length);
       for (const { at, recording } of calls) {
         this.#replies[at] = this.#replyOf(recording.fail(error));
       }

@@ -89,8 +89,8 @@ export class Caller {
     // `origins: "*"` does not allow calls that need the token.
     const isStrict = origins === "*" && permission === "token";
     if (this.#isOriginAllowed && !isStrict) return;
-    const mayBeSent = isStrict || !this.#isService;
-    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, mayBeSent)) {
+    const trustsHeader = !isStrict && this.#isService;
+    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, trustsHeader)) {
       this.#isOriginAllowed = true;
       return;
     }

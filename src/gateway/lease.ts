@@ -46,8 +46,7 @@ export class Lease implements LeaseHolder {
   readonly token: Signal | undefined;
   /** The bytes of the request so far. */
   readonly requestBytes: ReservedBytes;
-  /** True once the calls have been counted, so that they are not charged as refused ones, too. */
-  isCounted = false;
+  #isCounted = false;
   readonly #capacity: Capacity;
   /** The calls that `dispose` ends. */
   #running: RunningCalls | undefined;
@@ -76,7 +75,7 @@ export class Lease implements LeaseHolder {
     calls: number = 1,
   ): Promise<RunningCalls> {
     this.quota?.count(calls);
-    this.isCounted = true;
+    this.#isCounted = true;
     const { limits, slots, longPollSlots } = this.#capacity;
     const deadline = isLongPoll
       ? new Deadline(this, LONG_POLL_MS, "with client")
@@ -89,6 +88,11 @@ export class Lease implements LeaseHolder {
       deadline.dispose();
       throw error;
     }
+  }
+
+  /** Charges refused calls, unless `begin` has counted them. */
+  charge(refusal: unknown, calls?: number): void {
+    if (!this.#isCounted) this.quota?.charge(refusal, calls);
   }
 
   /**

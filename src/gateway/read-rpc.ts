@@ -164,7 +164,7 @@ class ContentEnds implements Excess {
   #length = 0;
 
   accept(part: Bytes): boolean {
-    if (this.#length === 0) this.#start = decodeLeniently(part.subarray(0, END_LENGTH));
+    if (this.#length === 0) this.#start = decodeLossily(part.subarray(0, END_LENGTH));
     this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
     this.#length += part.byteLength;
     return this.#isObject && this.#length <= EXCESS_MAX;
@@ -172,7 +172,7 @@ class ContentEnds implements Excess {
 
   get id(): string | undefined {
     if (!this.#isObject) return undefined;
-    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(decodeLeniently(this.#end)))?.[1];
+    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(decodeLossily(this.#end)))?.[1];
   }
 
   /** A batch has no id. */
@@ -181,4 +181,4 @@ class ContentEnds implements Excess {
   }
 }
 
-const decodeLeniently = (bytes: Bytes): string => new TextDecoder().decode(bytes);
+const decodeLossily = (bytes: Bytes): string => new TextDecoder().decode(bytes);

@@ -20,12 +20,12 @@ const BROWSER_HEADERS: readonly string[] =
 
 type PageRequest = Pick<Request, "url" | "headers">;
 
-/** @param mayBeSent whether pages of other origins may send `X-Nodeface` */
+/** @param trustsHeader false if pages of other origins may send `X-Nodeface` */
 export function isAllowedCaller(
   request: PageRequest & Pick<Request, "method">,
   origins: readonly string[] | "*",
   isBrowser: boolean = looksLikeBrowser(request.headers),
-  mayBeSent: boolean = false,
+  trustsHeader: boolean = true,
 ): boolean {
   const { method, headers } = request;
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
@@ -42,7 +42,7 @@ export function isAllowedCaller(
   // `X-Nodeface`.
   if (site !== null) return isOwnSite(site);
   // A page that may send the header to another origin sends `Origin`, too.
-  if (headers.has(OWN_HEADER) && (!mayBeSent || origin === null)) return true;
+  if (headers.has(OWN_HEADER) && (trustsHeader || origin === null)) return true;
   const from = origin ?? headers.get("referer");
   return from === null ? !isBrowser : isOwnPage(from, request);
 }

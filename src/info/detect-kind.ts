@@ -63,13 +63,12 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   const found = all.filter(({ name: other }) => !all.some(({ name }) => comesBefore(name, other)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
-  const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
-  if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
-    const [named] = refusing as Set<string>;
+  const [named, another] = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
+  if (found.length === 0 && named !== undefined && another === undefined && !signal.aborted) {
     // Only this step of the detection may send secrets from default files. Kinds are tried one at a
     // time, since concurrent requests would use up nonces (RFC 7616).
-    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
-    for (const name of [...extensions, named!]) {
+    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named));
+    for (const name of [...extensions, named]) {
       const trial = await attempt(name, name);
       if ("because" in trial) return { kind: name, because: trial.because };
       if (name === named) return { status: statusOfUnknown(kinds, [trial]) };

@@ -210,14 +210,8 @@ export class SourceCache {
 function isBesideNode({ source, role }: PlannedSource): boolean {
   if (role !== "optional") return false;
   if ("command" in source || "file" in source) return true;
-  const place = "get" in source
-    ? source.get
-    : "post" in source
-    ? source.post
-    : "jsonrpc" in source
-    ? source.path
-    : undefined;
-  return /^https?:/i.test(place ?? "");
+  const { get, post, path } = source as { get?: string; post?: string; path?: string };
+  return /^https?:/i.test(get ?? post ?? path ?? "");
 }
 
 /** Returns the keys of the info whose values come only from sources beside the node. */

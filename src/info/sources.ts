@@ -14,6 +14,7 @@ import {
   failureBehind,
   failureOfGateway,
   failureOfStatus,
+  isOfGateway,
   SourceError,
 } from "../node/failures.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
@@ -214,8 +215,7 @@ export async function requestJson(
     body,
   });
   // An error of a proxy is none of the node's, even as JSON.
-  const isOfProxy = status === 502 || status === 504;
-  const isKept = source.keep_errors && !isOfProxy && !ABSENT.includes(status) &&
+  const isKept = source.keep_errors && !isOfGateway(status) && !ABSENT.includes(status) &&
     /^\s*[[{]/.test(text);
   if ((status >= 200 && status <= 299) || isKept) return readResponse(text);
   throw failureOfStatus(status, text);

@@ -278,3 +278,13 @@ export interface KindInterface {
   openrpc?: OpenRpcPart;
   openapi?: OpenApiPart;
 }
+
+/** Tells whether a version comes before another one; false if one of them is not known. */
+export function isOlder(version: string | undefined, than: string | undefined): boolean {
+  const [is, other] = [version, than].map(numbersIn);
+  const at = is && other ? other.findIndex((number, i) => number !== (is[i] ?? 0)) : -1;
+  return at >= 0 && (is![at] ?? 0) < other![at]!;
+}
+
+const numbersIn = (version: string | undefined): number[] | undefined =>
+  /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { LightSignal } from "../abort-signal.ts";
 import { isLoopback, isNearby } from "../http/host-names.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
@@ -139,12 +138,11 @@ export class Credentials {
   async handshakeFor(url: URL, isAnonymous: boolean): Promise<SocketHandshake> {
     const { auth } = this.#owner;
     const origin = new URL(url.href.replace(/^ws/, "http")).origin;
-    const isBare = !auth || isAnonymous || origin !== this.#origin || this.#isDigest;
-    const signal = new LightSignal();
-    const request = { method: "GET", url, headers: {}, body: undefined, signal, isSentOnce: false };
-    const { headers, secrets } = isBare
-      ? WITHOUT_SECRET
-      : this.#authorizeFirst(auth, await readSecret(auth), request);
+    const secret = !auth || isAnonymous || origin !== this.#origin
+      ? undefined
+      : await readSecret(auth);
+    const given = secret && "text" in secret ? plainAuthorization(auth!, secret.text) : undefined;
+    const { headers, secrets } = given ?? WITHOUT_SECRET;
     const all = [...secrets, ...keysAt(url.href)];
     return { headers, secrets: all.length > 0 ? new SecretSearch(all) : undefined };
   }
@@ -266,27 +264,33 @@ export class Credentials {
     request: NodeRequest,
     rejected?: Pick<Attempt, "response"> & Partial<Attempt>,
   ): Authorization | undefined {
-    const colon = secret.indexOf(":");
-    switch (partsOfPlace(place).scheme) {
-      case "basic": {
-        const base64 = btoa(secret);
-        return authorizationOf(`Basic ${base64}`, base64, passwordOf(secret));
-      }
-      case "bearer":
-        return authorizationOf(`Bearer ${secret}`, secret);
-      case "digest": {
-        if (!rejected && !this.#digest.isChallenged(request)) return WITHOUT_SECRET;
-        const challenges = rejected && challengesIn(rejected.response.headers);
-        const before = rejected?.sent?.headers.authorization;
-        const header = this.#digest.authorize(secret, request, challenges, before);
-        if (header === undefined) return undefined;
-        const [, response = ""] = /response="([^"]*)"/.exec(header) ?? [];
-        return authorizationOf(header, response, passwordOf(secret));
-      }
-      case "header":
-        return "header" in place && place.header
-          ? authorizationInHeader(place.header, secret)
-          : authorizationInHeader(secret.slice(0, colon), secret.slice(colon + 1).trim());
+    const plain = plainAuthorization(place, secret);
+    if (plain) return plain;
+    if (!rejected && !this.#digest.isChallenged(request)) return WITHOUT_SECRET;
+    const challenges = rejected && challengesIn(rejected.response.headers);
+    const before = rejected?.sent?.headers.authorization;
+    const header = this.#digest.authorize(secret, request, challenges, before);
+    if (header === undefined) return undefined;
+    const [, response = ""] = /response="([^"]*)"/.exec(header) ?? [];
+    return authorizationOf(header, response, passwordOf(secret));
+  }
+}
+
+/** Returns `undefined` for HTTP Digest, which responds to a challenge. */
+function plainAuthorization(place: SecretPlace, secret: string): Authorization | undefined {
+  switch (partsOfPlace(place).scheme) {
+    case "basic": {
+      const base64 = btoa(secret);
+      return authorizationOf(`Basic ${base64}`, base64, passwordOf(secret));
+    }
+    case "bearer":
+      return authorizationOf(`Bearer ${secret}`, secret);
+    case "digest":
+      return undefined;
+    case "header": {
+      if ("header" in place && place.header) return authorizationInHeader(place.header, secret);
+      const colon = secret.indexOf(":");
+      return authorizationInHeader(secret.slice(0, colon), secret.slice(colon + 1).trim());
     }
   }
 }

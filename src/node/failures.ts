@@ -101,9 +101,8 @@ export function failureOfStatus(status: number, text: string = ""): SourceError 
 }
 
 /** A gateway responds with these statuses if the node behind it does not. */
-const OF_GATEWAYS: readonly (number | undefined)[] = [502, 504];
-
-export const isOfGateway = (status: number | undefined): boolean => OF_GATEWAYS.includes(status);
+export const isOfGateway = (status: number | undefined): boolean =>
+  status === 502 || status === 504;
 
 /** The failure of a node behind a gateway that responds with this status in its place. */
 export const failureOfGateway = (status: number): SourceError =>

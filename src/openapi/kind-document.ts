@@ -17,6 +17,7 @@ import {
 } from "../json/values.ts";
 import {
   EXAMPLE_FROM,
+  isOlder,
   type KindInterface,
   MARKS,
   type Method,
@@ -137,15 +138,7 @@ function isIn(
 ): boolean {
   const owners = marked["x-software"];
   if (owners !== undefined && !listOf(owners).includes(software?.toLowerCase())) return false;
-  const since = numbersOf(textOf(marked["x-since"]));
-  const is = numbersOf(version);
-  if (!since || !is) return true;
-  const at = since.findIndex((number, i) => number !== (is[i] ?? 0));
-  return at < 0 || since[at]! < (is[at] ?? 0);
-}
-
-function numbersOf(version: string | undefined): number[] | undefined {
-  return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
+  return !isOlder(version, textOf(marked["x-since"]));
 }
 
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")

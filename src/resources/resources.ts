@@ -144,7 +144,7 @@ export class Resources {
   }
 
   /** Ends what no request waits for. */
-  endStreams(): void {
+  end(): void {
     this.#watch.end();
     this.events.stream.end();
   }
@@ -155,7 +155,7 @@ export class Resources {
   }
 
   async close(): Promise<void> {
-    this.endStreams();
+    this.end();
     this.#hasEnded = true;
     this.#opened.current?.close();
     await this.monitor[Symbol.asyncDispose]();

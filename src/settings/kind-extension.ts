@@ -15,7 +15,7 @@ import {
   present,
   textOf,
 } from "../json/values.ts";
-import { multiSegmentOf } from "../kinds/interface.ts";
+import { isOlder, multiSegmentOf } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { PathTemplate } from "../http/path-template.ts";
 import { followReference, operationsOf } from "../openapi/operations.ts";
@@ -110,14 +110,14 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const prefix = textOf(server?.url) ?? "";
   const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/", () => false);
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
-    const own = objectOf(item), inherited = base.openapi?.paths[path];
+    const ownItem = objectOf(item), inherited = base.openapi?.paths[path];
     // If the item has `parameters`, they are those of the inherited operations, too.
-    const changed = own.parameters === undefined ? own : { ...inherited, ...own };
+    const changed = ownItem.parameters === undefined ? ownItem : { ...inherited, ...ownItem };
     for (const { keys: [key], operation } of operationsOf(changed)) {
-      const member = Object.hasOwn(own, key!) ? key! : "parameters";
+      const member = Object.hasOwn(ownItem, key!) ? key! : "parameters";
       const place = { name: operation.operationId, path: ["openapi", "paths", path, member] };
       // A path item without `parameters` inherits the parameters of the same path in the base kind.
-      const { parameters: shared = inherited?.parameters } = own;
+      const { parameters: shared = inherited?.parameters } = ownItem;
       const now = { ...operation, shared };
       for (const before of operationsAt(base, path, key!, now, templateOf)) {
         pairs.push({ ...place, now, before });
@@ -165,13 +165,6 @@ function operationsAt(
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
-/** Tells whether a version, if there is one, comes before another one. */
-function isOlder(version: string | undefined, than: string | undefined): boolean {
-  const [is, other] = [version, than].map((text) => (text ?? "0").split(".").map(Number));
-  const at = other!.findIndex((number, i) => number !== (is![i] ?? 0));
-  return at >= 0 && (is![at] ?? 0) < other![at]!;
-}
-
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
@@ -186,7 +179,7 @@ function howLooser(now: Json, before: Json): string | undefined {
     const isForOthers = owners !== undefined &&
       (all.length === 0 || all.some((name) => !listOf(owners).includes(name)));
     if (isForOthers) return 'is marked "read", but also of other software than in the base kind';
-    const isEarlier = since !== undefined && isOlder(textOf(now["x-since"]), textOf(since));
+    const isEarlier = since !== undefined && isOlder(textOf(now["x-since"]) ?? "0", textOf(since));
     if (isEarlier) return 'is marked "read", but of earlier versions than in the base kind';
   }
   // A method may be read-only for some parameters but not for others.

@@ -43,7 +43,10 @@ const REAL: readonly Case[] = [
   {
     client: "hs-client",
     kind: "handshake",
-    withToken: ["GET /", "readTransactionsOfAddresses", "readCoinsOfAddresses"],
+    withToken: [
+      ...["GET /", "readTransactionsOfAddress", "readTransactionsOfAddresses"],
+      ...["readCoinsOfAddress", "readCoinsOfAddresses"],
+    ],
   },
   {
     client: "etcd",

@@ -177,7 +177,9 @@ for (const [runtime, command, files] of SERVED) {
               node,
               pid,
               async honest() {
-                const client = await SocketClient.open(url);
+                let client = await SocketClient.open(url);
+                // After a failure, the node is tried again a moment later.
+                while (client.refused) client = await SocketClient.open(url);
                 assert.is((await client.call("eth_chainId")).result, "0x1");
                 client.socket.terminate();
               },
@@ -382,9 +384,15 @@ for (const [runtime, command, files] of SERVED) {
       "never answered": () => {},
     };
     for (const [name, answer] of Object.entries(handshakes)) {
-      node.onHandshake = (socket) => answer(socket as Socket);
+      let isTried = false;
+      node.onHandshake = (socket) => {
+        isTried = true;
+        answer(socket as Socket);
+      };
       // The client before has not noticed yet that the node takes no connection any more.
-      const client = await SocketClient.open(url);
+      let client = await SocketClient.open(url);
+      // After a failure, the node is tried again a moment later.
+      while (client.refused && !isTried) client = await SocketClient.open(url);
       if (client.isOpen) {
         await client.call("eth_subscribe", ["newHeads"]).catch(() => {});
         await until(() => client.ended !== undefined, 10_000).catch(() => {});

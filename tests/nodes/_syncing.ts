@@ -113,7 +113,7 @@ export const SYNCING: Readonly<Record<string, [recording: string, play: Play]>> 
     (state) => bitcoin(state, "getblockchaininfo", {}),
   ],
   "cosmos, which tells the time of its latest block": ["cosmos", ({ height, head }) => ({
-    answers: changed("cosmos", "GET /status", "result/sync_info", {
+    answers: changed("cosmos", "status", "sync_info", {
       latest_block_height: String(height),
       latest_block_time: iso(head),
       catching_up: true,

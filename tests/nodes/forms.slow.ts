@@ -84,9 +84,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "verifymessagewithname",
       "GET /mempool/invalid/{hash}",
       "GET /tx/{hash}",
-      "GET /tx/address/{address}",
       "GET /coin/{hash}/{index}",
-      "GET /coin/address/{address}",
     ],
   },
   // A transaction of this chain must be known to ask for it.

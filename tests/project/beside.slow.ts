@@ -34,8 +34,13 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
     // This content is valid in the secret file of every kind.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
-    const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
-    const places = { [new URL(url).host]: new URL(node.url).host };
+    const files = secret
+      ? { [secret.replace(/^~?\//, "")]: "<apikey>user:password</apikey>\n" }
+      : {};
+    const places = {
+      [new URL(url).origin]: new URL(node.url).origin,
+      ...secret?.startsWith("/") && { [secret]: `~${secret}` },
+    };
     let info = "", report = "";
     const more = [
       `curl http://127.0.0.1:${own}/v1/info`,
