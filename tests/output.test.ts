@@ -59,6 +59,26 @@ output(
   },
 );
 
+output("the line that says how many were dropped is not dropped itself", async () => {
+  const { write, taken, read } = slowReader();
+  const lines = new LineWriter(write, (count) => lines.write(`${count} were dropped`));
+  // Where the queue has no room for this line, the one that says so has none, either.
+  const fill = () => {
+    for (let i = 0; i < 600_000; i++) lines.write("x");
+  };
+  fill();
+  const flushed = lines.flush();
+  const said = () => /(\d+) were dropped/.exec(taken.join(""))?.[1];
+  for (let reads = 0; said() === undefined; reads++) {
+    read();
+    if (reads < 3) fill();
+    await soon();
+  }
+  read();
+  await flushed;
+  assert.ok(Number(said()) > 50_000, said());
+});
+
 output(
   "a line that is too long to be queued is counted, and the lines after it are written",
   async () => {

@@ -93,13 +93,14 @@ export class LineWriter {
     do {
       const text = this.#waiting;
       this.#waiting = "";
+      const count = this.#dropped;
+      this.#dropped = 0;
+      // The queue is empty now, so that this line itself is not dropped.
+      if (count > 0) this.#logDropped(count);
       await this.#writeText(text);
       // The lines of many requests accumulate during this pause, and are then written together.
       await nextTurn();
-      const count = this.#dropped;
-      this.#dropped = 0;
-      if (count > 0) this.#logDropped(count);
-    } while (this.#waiting);
+    } while (this.#waiting || this.#dropped > 0);
     this.#writing = undefined;
   }
 }

@@ -327,11 +327,16 @@ for (const [runtime, command] of SERVICES) {
         assert.equal(countsIn(metrics), Object.fromEntries(names.map((name) => [name, CALLS])));
         const said = await everythingSaid(service.url, names.slice(0, 2));
         const { stdout, stderr } = await service.stop();
+        // The log says how many lines it has lost while this busy process did not read.
+        const lost = [...stderr.matchAll(/ (\d+) lines of this log were dropped/g)]
+          .reduce((sum, [, count]) => sum + Number(count), 0);
+        const logged = stderr.match(/ eth_chainId 200 client-\d+ [\d.]+ m?s/g)?.length ?? 0;
+        assert.ok(logged + lost >= NAMES_MAX * CALLS, `${logged} lines, and ${lost} were lost`);
         for (const name of names) {
           const sum = `nodeface_call_duration_seconds_count{client="${name}"} ${CALLS}\n`;
           assert.ok(metrics.includes(sum), name);
           const calls = stderr.match(new RegExp(` eth_chainId 200 ${name} [\\d.]+ m?s`, "g")) ?? [];
-          assert.is(calls.length, CALLS, name);
+          assert.ok(calls.length <= CALLS && calls.length >= CALLS - lost, name);
           const requests = stdout.match(new RegExp(`"/v1/rpc".*"client":"${name}"`, "g")) ?? [];
           assert.ok(requests.length >= SINGLES + BATCHES, `${name} ${requests.length}`);
         }
