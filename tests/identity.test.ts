@@ -155,6 +155,35 @@ identity("a busy node of no known kind is asked for its kind every ten seconds",
   assert.ok(asked > once);
 });
 
+identity("a CometBFT node that lists more peers than are read is ok without them", async () => {
+  const results: Record<string, unknown> = {
+    status: {
+      node_info: { network: "chain-1", id: "a", version: "1" },
+      sync_info: {
+        latest_block_height: "7",
+        latest_block_time: new Date().toISOString(),
+        catching_up: false,
+      },
+    },
+    net_info: { n_peers: "900", peers: Array(60_000).fill(0) },
+    abci_info: { response: { data: "app", version: "1" } },
+  };
+  const { info } = setScene({
+    fetch: async (_, init) => {
+      const respond = ({ id, method }: { id: number; method: string }) => ({
+        jsonrpc: "2.0",
+        id,
+        result: results[method],
+      });
+      const content = await new Response(init?.body).json();
+      return Response.json(Array.isArray(content) ? content.map(respond) : respond(content));
+    },
+    node: { kind: "cosmos" },
+  });
+  const { status, height, peers } = await info();
+  assert.equal([status, height, peers], ["ok", 7, undefined]);
+});
+
 identity("the values that a kind always has count as the node's", async () => {
   const { info } = setScene({
     fetch: play(RECORDINGS.get("etcd")!),

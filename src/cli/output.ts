@@ -71,6 +71,7 @@ export class LineWriter {
   readonly #logDropped: (count: number) => void;
   #waiting = "";
   #dropped = 0;
+  #isWriting = false;
   #writing: Promise<void> | undefined;
 
   constructor(writeText: WriteText, logDropped: (count: number) => void = () => {}) {
@@ -82,7 +83,7 @@ export class LineWriter {
   write(line: string): void {
     if (this.#waiting.length + line.length >= WAITING_MAX) this.#dropped++;
     else this.#waiting += `${line}\n`;
-    this.#writing ??= this.#writeAll();
+    if (!this.#isWriting) this.#writing = this.#writeAll();
   }
 
   async flush(): Promise<void> {
@@ -90,6 +91,7 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
+    this.#isWriting = true;
     do {
       const text = this.#waiting;
       this.#waiting = "";
@@ -101,6 +103,7 @@ export class LineWriter {
       // The lines of many requests accumulate during this pause, and are then written together.
       await nextTurn();
     } while (this.#waiting || this.#dropped > 0);
+    this.#isWriting = false;
     this.#writing = undefined;
   }
 }
