@@ -109,8 +109,9 @@ class Query {
           hint: (cause as Error).name,
         });
       const isOptional = "optional" in source && source.optional;
-      // A node with many peers may list more of them than are read.
-      const isExcused = error.isAbsent || error.isMissing || error.isTooLarge;
+      // A node with many peers may list more of them than are read. JSON-RPC calls share a batch.
+      const isTooLong = error.isTooLarge && !("jsonrpc" in source);
+      const isExcused = error.isAbsent || error.isMissing || isTooLong;
       if (!isOptional || !isExcused) return { error, took: took() };
       return { values: new Map(), omitted: [], absent: error, took: took() };
     }
