@@ -190,6 +190,11 @@ if (process.platform === "linux") {
   }
 }
 
+async function clientStatus(url: string, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${url}v1/clients/self`, { headers })).status;
+}
+
 command(
   "if the file of the description is invalid at SIGHUP, the previous one stays",
   async () => {
@@ -206,10 +211,7 @@ command(
     await writeFile(config, `description: spec.yaml\nnode: { url: "http://[::1]:1" }\n${client}`);
     const service = await start([...COMMANDS.Node, "--config", config]);
     const described = async () => await (await fetch(`${service.url}spec.json`)).text();
-    const statusOfClient = async () => {
-      const headers = { authorization: `Bearer ${token}` };
-      return (await fetch(`${service.url}v1/clients/self`, { headers })).status;
-    };
+    const statusOfClient = () => clientStatus(service.url, token);
     assert.match(await described(), '"Good"');
     assert.is(await statusOfClient(), 200);
     await writeFile(spec, "openapi: [\n");
@@ -258,10 +260,7 @@ command(
     await write([wallet, other]);
     const service = await start([...COMMANDS.Node, "--config", config]);
     const described = async () => await (await fetch(`${service.url}spec.json`)).text();
-    const statusOfClient = async () => {
-      const headers = { authorization: `Bearer ${TOKEN}` };
-      return (await fetch(`${service.url}v1/clients/self`, { headers })).status;
-    };
+    const statusOfClient = () => clientStatus(service.url, TOKEN);
     assert.match(await described(), '"Good"');
     assert.is(await statusOfClient(), 200);
     isBroken = true;
