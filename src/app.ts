@@ -115,17 +115,17 @@ export class App implements Nodeface {
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
 
-  get prefix(): string {
-    return this.#options.prefix;
-  }
+  readonly matches: Nodeface["matches"] = (request) =>
+    this.#findPath(this.#pathsOf(request)) !== undefined;
 
-  readonly matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
+  readonly covers: Nodeface["matches"] = (request) => this.#pathsOf(request).length > 0;
+
+  #pathsOf({ url, originalUrl = url }: { url: string; originalUrl?: string | undefined }) {
     const { pathname } = parseTarget(url);
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
     const original = originalUrl === url ? "" : parseTarget(originalUrl).pathname;
-    const paths = this.#prefix.strip(pathname, originalUrl === url, original);
-    return this.#findPath(paths) !== undefined;
-  };
+    return this.#prefix.strip(pathname, originalUrl === url, original);
+  }
 
   readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();
 

@@ -146,8 +146,8 @@ export class CallRoutes {
     }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
     const { table, takesRpc, methods } = await this.#rootAt(path);
-    if (takesRpc || isRedirect(path)) {
-      const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);
+    if (takesRpc || leadsToExplorer(path)) {
+      const allowed = new Set([...leadsToExplorer(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
     const isElsewhere = methods === undefined && table.methods.size > 0;
@@ -160,7 +160,7 @@ export class CallRoutes {
     const table = await this.gateway!.table();
     const isWithoutRpc = table.isKnown && table.methods.size === 0;
     const takesRpc = !isWithoutRpc && path === (await this.#node.rpcPath() || "/");
-    const described = pathCalls.methodsAt(table, path) ?? (isRedirect(path) ? [] : undefined);
+    const described = pathCalls.methodsAt(table, path) ?? (leadsToExplorer(path) ? [] : undefined);
     const methods = takesRpc ? [...new Set(described).add("POST")] : described;
     return { table, takesRpc, methods };
   }
@@ -176,4 +176,4 @@ interface RootPlace {
 }
 
 /** These paths redirect browsers to the explorer. */
-const isRedirect = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);
+const leadsToExplorer = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);

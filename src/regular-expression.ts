@@ -155,6 +155,7 @@ class Parser {
     const first = this.#readSequence();
     if (!this.#take(BAR)) return first;
     const others = this.readChoice();
+    if (first.length + others.length >= STEPS_MAX) throw new ExpressionError(TOO_MANY_STEPS);
     return [
       { type: "split", by: first.length + 2, isLazy: false },
       ...first,

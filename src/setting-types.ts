@@ -24,7 +24,7 @@ export interface NodeOptions {
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
    * secret. Responses that contain a secret of at least 8 characters are refused or cut off.
-   * @default the usual secret files of this kind of node
+   * @default on this machine, the usual secret files of this kind of node
    */
   auth?: SecretPlace | undefined;
   /**
@@ -33,7 +33,8 @@ export interface NodeOptions {
    */
   tls?: { ca_file: string } | undefined;
   /**
-   * The maximum time of a query; calls have forward.timeout.
+   * The maximum time of a query, but at least 3s until the kind is known; calls have
+   * forward.timeout.
    * @default 2s
    */
   timeout?: Duration | undefined;

@@ -80,10 +80,13 @@ export function openForm(details: HTMLDetailsElement): void {
     const { signal } = sending = new AbortController();
     send.textContent = "Stop";
     const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve));
-    if (!canBeSent(data, readForm(form))) await Promise.race([ready, stopped]);
-    await submit(form, node, signal);
-    send.textContent = wordOf(data);
-    sending = undefined;
+    try {
+      if (!canBeSent(data, readForm(form))) await Promise.race([ready, stopped]);
+      await submit(form, node, signal);
+    } finally {
+      send.textContent = wordOf(data);
+      sending = undefined;
+    }
   });
 }
 

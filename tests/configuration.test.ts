@@ -755,6 +755,17 @@ forward: { clients: [{ name: app, token_env: NODEFACE_TOKEN, allow: [reads] }] }
   }]);
 });
 
+config("the variables by which Kubernetes names a service are no settings", async () => {
+  const links = {
+    ...{ NODEFACE_PORT: "tcp://10.0.0.1:8080", NODEFACE_PORT_8080_TCP: "tcp://10.0.0.1:8080" },
+    ...{ NODEFACE_SERVICE_HOST: "10.0.0.1", NODEFACE_SERVICE_PORT_HTTP: "8080" },
+    ...{ NODEFACE_PORT_8080_TCP_PROTO: "tcp", NODEFACE_B_PORT: "udp://[fd00::1]:53" },
+  };
+  const { port, remarks } = await read([], links);
+  assert.equal([port, remarks], [8080, []]);
+  assert.is((await read([], { ...links, PORT: "9" })).port, 9);
+});
+
 config("the largest port is 65535, wherever a port is set", async () => {
   const file = (port: number) => `listen: "[::1]:${port}"\nnode: { url: "http://[::1]:${port}" }\n`;
   assert.equal(problems(file(65535)), []);

@@ -197,6 +197,10 @@ form("lists are sent in the style of their parameter, and objects are not sent",
   const unsupported = [
     { schema: object },
     { schema: { type: ["object", "null"] }, style: "deepObject" },
+    { schema: { properties: { a: {} } } },
+    { schema: { allOf: [object, { properties: { a: {} } }] }, style: "deepObject" },
+    { schema: { allOf: [{ properties: { a: {} } }, { required: ["a"] }] } },
+    { schema: { oneOf: [object, { type: "object", required: ["a"] }] } },
     { in: "path", schema: { type: "string" }, style: "label" },
     { in: "path", schema: array, style: "matrix" },
   ];

@@ -560,21 +560,27 @@ page("every section has a unique ID, to which the navigation links", async () =>
 
 page("the URL of an operation begins with its most specific server URL", async () => {
   const here = "<var>$BASE_URL</var>";
+  const commands = new Map<number, boolean>();
   for (
     const [url, address] of [
       ["https://elsewhere.example/v2/", "https://elsewhere.example/v2/a"],
       ["/v{n}", `&quot;${here}/v3/a`],
       ["http://[", `&quot;${here}/a`],
-      ["javascript:run()", `&quot;${here}`],
-    ]
+      ["javascript:run()", undefined],
+      ["localhost:8545/core", undefined],
+      ["wss://a.example", undefined],
+    ] as const
   ) {
     const html = await render({
       servers: [{ url, variables: { n: { default: "3" } } }],
       paths: { "/a": { get: {} }, "/b": { servers: [{ url: "/" }], get: {} } },
     });
-    assert.match(html, `curl ${address}`, url);
+    if (address !== undefined) assert.match(html, `curl ${address}`, url);
     assert.match(html, `curl &quot;${here}/b&quot;<`, url);
+    commands.set(html.split("curl ").length, address !== undefined);
   }
+  const [most = 0] = commands.keys();
+  assert.equal([...commands], [[most, true], [most - 1, false]]);
 });
 
 page("the ETag depends on the servers that the page may call", async () => {

@@ -472,8 +472,9 @@ described(
     assert.is(paths["/ls"]!.get["x-access"], "read");
     assert.is(paths["/rm"]!.get["x-access"], "secret", "the secret operation is not opened");
     const schema = {
-      properties: { verbosity: { type: "integer", "x-heavy-from": 3 } },
+      properties: { verbosity: { $ref: "#/components/schemas/Verbosity" } },
     };
+    const components = { schemas: { Verbosity: { type: "integer", "x-heavy-from": 3 } } };
     const post = {
       "x-access": "read",
       requestBody: { content: { "application/json": { schema } } },
@@ -485,7 +486,7 @@ described(
           params: [{ name: "verbosity", schema: { type: "integer" } }],
         }],
       },
-      { paths: { "/v1/rpc/getblock": { post } } },
+      { paths: { "/v1/rpc/getblock": { post } }, components },
     ) as unknown as { openrpc: { methods: Json[] } };
     assert.equal(methods[0]!.params, [
       {

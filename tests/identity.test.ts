@@ -121,6 +121,58 @@ identity("the operator's own values do not count", async () => {
   assert.is((await info()).status_code, "wrong_network");
 });
 
+identity("a label for the network is no other chain", async () => {
+  let error: object | undefined = { code: -28, message: "Loading block index..." };
+  const result = { chain: "main", blocks: 9, headers: 9, initialblockdownload: false };
+  const { info, pass, said, changes } = setScene({
+    fetch: async (_, init) => {
+      const answer = (id: unknown) => ({ id, ...error ? { error } : { result } });
+      const calls = JSON.parse(await new Response(init!.body as BodyInit).text());
+      const answers = Array.isArray(calls) ? calls.map(({ id }) => answer(id)) : answer(calls.id);
+      return new Response(JSON.stringify(answers));
+    },
+    node: { kind: "bitcoin" },
+    info: { static: { network: "Bitcoin at home" } },
+  });
+  for (let restart = 0; restart < 2; restart++) {
+    assert.is((await info()).status, "starting");
+    pass(90_000);
+    assert.is((await info()).status, "starting");
+    error = undefined;
+    pass(1000);
+    assert.is((await info()).network, "Bitcoin at home");
+    error = { code: -28, message: "Loading block index..." };
+    pass(1000);
+  }
+  assert.is(said.filter((line) => /another chain/.test(line)).length, 0, said.join("\n"));
+  assert.is(changes(), 0);
+});
+
+for (const status of [502, 504, 521, 522, 523, 530]) {
+  identity(`a node behind a gateway that responds with ${status} is unreachable`, async () => {
+    for (const kind of ["none", "ethereum", undefined]) {
+      const { info } = setScene({
+        fetch: () => Promise.resolve(new Response(`error code: ${status}`, { status })),
+        node: { kind },
+      });
+      const { status: word, status_code } = await info();
+      assert.equal([word, status_code], ["unreachable", "bad_gateway"], String(kind));
+    }
+  });
+}
+
+for (const kind of ["syncthing", undefined]) {
+  identity(`a Syncthing that converts its database is starting (kind: ${kind})`, async () => {
+    const text = "*** Database migration in progress ***\n\n10:00:00 INF Analyzing the database\n";
+    const { info } = setScene({
+      fetch: () => Promise.resolve(new Response(text)),
+      node: { kind },
+    });
+    const { status, status_code } = await info();
+    assert.equal([status, status_code], ["starting", "warming_up"]);
+  });
+}
+
 for (const kind of ["ethereum", undefined]) {
   identity(`an Avalanche node that has not bootstrapped is starting (kind: ${kind})`, async () => {
     const text = "API call rejected because chain is not done bootstrapping\n";

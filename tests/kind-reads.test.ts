@@ -12,6 +12,7 @@ import { createNodeface } from "../src/index.ts";
 import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
+import { SchemaReader } from "../src/openapi/parameter-schema.ts";
 import {
   documentOfKind,
   withMarks,
@@ -413,12 +414,18 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
         { path: `/v1/node${path}`, body: "9".repeat(6001) },
       ]]),
     ),
-    "/nipopow/": ["1/1001", "101/1", "1/2147483647", "1/1e9", "%31/9999", "1/0", "x/1"]
+    "/nipopow/": ["1/1000e-1", "1/1001", "101/1", "1/2147483647", "1/1e9", "%31/9999", "1/0", "x/1"]
       .flatMap((path) => [`${path}`, `${path}/${"00".repeat(32)}`])
       .map((path) => get(`/v1/node/nipopow/proof/${path}`)),
-    "/blocks/lastHeaders/": ["1001", "2000000", "1e9", "0", "x"]
+    "/blocks/lastHeaders/": ["1001", "2000000", "1e9", "1000000e-3", "0", "x"]
       .map((count) => get(`/v1/node/blocks/lastHeaders/${count}`)),
-    "/poolHistogram": ["bins=1001", "bins=2147483647", "bins=10&bins=2000", "bins=1e9"]
+    "/poolHistogram": [
+      "bins=1001",
+      "bins=2147483647",
+      "bins=10&bins=2000",
+      "bins=1e9",
+      "bins=90000e-3",
+    ]
       .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
   },
   monero: {
@@ -513,6 +520,14 @@ for (
     assert.match(checkValue(schema, value)?.rule ?? "it passes", rule);
   });
 }
+
+reads("x-excludes beside a reference counts", () => {
+  const document = { components: { schemas: { Path: { type: "string" } } } };
+  const schema = new SchemaReader(document)
+    .read({ $ref: "#/components/schemas/Path", "x-excludes": ["ipns/*.*"] });
+  assert.ok(checkValue(schema, "ipns/a.example"));
+  assert.is(checkValue(schema, "bafy"), undefined);
+});
 
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
   const operations = (await checkedOperations()).get("kubo")!

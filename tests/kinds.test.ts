@@ -28,6 +28,14 @@ kinds(
   },
 );
 
+kinds("ethereum: each network with blocks in time has more than its genesis block", () => {
+  const { health } = KINDS.ethereum!;
+  const genesis = new RegExp(String(health!.rules![0]!.when["chain#"]));
+  for (const [id, { quiet }] of Object.entries(health!.networks!)) {
+    if (quiet) assert.match(`0x${Number(id).toString(16)}`, genesis, id);
+  }
+});
+
 for (const [name, recording] of sampleOf([...RECORDINGS])) {
   kinds(`${name} is detected as ${recording.kind} and as no other kind`, async () => {
     const played = contextFor("http://node.example", { kinds: KINDS, fetch: play(recording) });

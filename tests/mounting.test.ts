@@ -160,6 +160,27 @@ mounting("without a next handler, unknown paths get 404", async () => {
   });
 });
 
+mounting(
+  "behind a router at a part of the prefix, only paths below the prefix are found",
+  async () => {
+    for (const next of [true, false]) {
+      const handle = listener(below);
+      const answer: Listener = (message, response, proceed) =>
+        next ? handle(message, response, proceed) : handle(message, response);
+      await serving(mount("/a", answer, own), async (url) => {
+        for (const path of PATHS) {
+          assert.is(await status(`${url}/a/node${path}`), 200, path);
+          // Authentication of the prefix would not count.
+          assert.is(await status(`${url}/a${path}`), next ? 418 : 404, path);
+        }
+      });
+      await serving(mount("/node", answer, own), async (url) => {
+        assert.is(await status(`${url}/node/v1/info`), 200, "a proxy has removed the rest");
+      });
+    }
+  },
+);
+
 for (const consumed of ["wholly", "partly"]) {
   for (const method of ["POST", "PUT"]) {
     mounting(

@@ -9,6 +9,7 @@ import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { expand } from "../src/openapi/servers.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
+import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 
 const hostile = suite("descriptions that refer to the same part many times");
@@ -393,6 +394,39 @@ hostile("a long list that the schemas of many parameters share is read a few tim
     components: { schemas: { A: { enum: values }, ...levels } },
   });
   assert.ok(count() < 20, String(count()));
+});
+
+hostile("a long reference to which many places lead is not read for each of them", async () => {
+  const long = `#/${"a/".repeat(500_000)}`;
+  const errors = range(50_000).map(() => ({ $ref: "#/x-long" }));
+  const methods = [{ name: "m", params: [], result: { name: "r", schema: {} }, errors }];
+  const { paths } = await openApiOfMethods({ methods, "x-long": { $ref: long } } as Json);
+  assert.ok(JSON.stringify(paths).length < 100_000);
+  const text = JSON.stringify({
+    ...{ openapi: "3.1.1", info, "x-long": { $ref: long } },
+    paths: {
+      "/a": {
+        get: {
+          parameters: range(1000).map((i) => ({
+            ...{ name: `p${i}`, in: "query", schema: {} },
+            content: { "a/b": { $ref: "#/x-long" } },
+          })),
+          responses,
+        },
+      },
+    },
+  });
+  const { document } = await load({ text }, {});
+  assert.ok(document);
+  assert.not.match(JSON.stringify(document.paths), "#/x-long");
+});
+
+hostile("the values of a server's variable are read once, however often it stands there", () => {
+  const { object: variable, count } = counted({ enum: range(1000).map(String) }, "enum");
+  assert.equal(expand({ url: `http://u@h/${"{a}".repeat(300)}`, variables: { a: variable } }, 1), [
+    `http://u@h/${"0".repeat(300)}`,
+  ]);
+  assert.is(count(), 1);
 });
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];

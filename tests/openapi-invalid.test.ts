@@ -121,7 +121,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: { a: {}, /b: {} }",
       "paths a",
       undefined,
-      '3:13 error "a" must begin with /, and must have at most 8,192 characters; it is omitted',
+      '3:13 error "a" must begin with /, and must have at most 8,192 characters and 100 parameters; ' +
+      "it is omitted",
+    ],
+    [
+      `paths: { "/${"{a}".repeat(101)}": {}, /b: {} }`,
+      `paths /${"{a}".repeat(101)}`,
+      undefined,
+      `3:318 error "/${"{a}".repeat(26)}…" must begin with /, and must have at most 8,192 ` +
+      "characters and 100 parameters; it is omitted",
     ],
     ["paths: []", "paths", {}, '3:8 note "paths" must be an object; it is omitted'],
     [

@@ -257,7 +257,7 @@ const DOCS = { externalDocs: { url: LOGIN } };
 const RESPONSES = {
   200: {
     description: "",
-    content: { "text/plain": { examples: { a: { externalValue: LOGIN } } } },
+    content: { "text/plain": { example: "", examples: { a: { externalValue: LOGIN } } } },
     links: { a: { operationId: "a", server: SERVER } },
   },
 };

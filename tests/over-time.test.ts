@@ -640,9 +640,10 @@ overTime("a well-known network has a name", async () => {
       fetch: play({ ...anvil, answers }),
       node: { kind: "ethereum" },
     });
-    const { chain_id, network_name } = await info();
-    // A fork by anvil has the chain id, but is another network.
+    const { chain_id, network_name, status } = await info();
+    // A fork by anvil has the chain id, but is another network, in which nobody has mined yet.
     assert.equal([chain_id, network_name], ["1", name]);
+    assert.is(status, name === undefined ? "ok" : "syncing");
   }
 });
 

@@ -93,7 +93,7 @@ const MISTAKES: Readonly<Record<string, readonly string[]>> = {
   "a regular expression of at most 1000 characters": ["a".repeat(1001)],
   "a regular expression with fewer repetitions": [
     ...["((a{0,100}){0,100}){0,100}", "(?:(?:a|){1000}){1000}", "(?:a{1000}){1000}"],
-    ...["a{2147483647}", "(a{0,40}){0,40}b"],
+    ...["a{2147483647}", "(a{0,40}){0,40}b", "a{3900}|b{3900}|c"],
   ],
 };
 

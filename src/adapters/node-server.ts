@@ -12,6 +12,7 @@ import { type Bytes, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { type HeldBytes, ResponseInParts, useResponseClass } from "../http/response.ts";
 import { Connections, hasContent, type Slowest } from "./connections.ts";
+import { IS_DENO } from "../platform.ts";
 import { limitContent, logHeadOf, Message } from "./message.ts";
 import { requestOf } from "./message-request.ts";
 import { handleInOrder } from "./pipelining.ts";
@@ -24,7 +25,6 @@ import {
   checkServeOptions,
   type EndEntry,
   failure,
-  IS_DENO,
   type Listening,
   report,
   reportError,

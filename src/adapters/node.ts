@@ -6,7 +6,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { notFound, problem } from "../http/problem.ts";
-import { parseTarget } from "../http/request.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
@@ -64,8 +63,7 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
     // `fetch` would take the path for one whose prefix a router has removed.
-    const isWhole = original === undefined || original === url;
-    const isOutside = !next && isWhole && !isBelow(app.prefix, url);
+    const isOutside = !next && app.covers?.({ url, originalUrl: original }) === false;
     const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
     handleInOrder(message, response, (refuse = refusal) => {
       const handling = { refuse, originalUrl: original, context: [message] };
@@ -78,10 +76,6 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
 function isParsed(message: IncomingMessage): boolean {
   const isRead = message.readableDidRead || message.readableEnded;
   return isRead && hasContent(message) && !("rawBody" in message);
-}
-
-function isBelow(prefix: string = "", url: string): boolean {
-  return `${parseTarget(url).pathname}/`.startsWith(`${prefix}/`);
 }
 
 const refuseOutside = (): Response => {

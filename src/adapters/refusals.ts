@@ -9,9 +9,10 @@ import type { Socket } from "node:net";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problemText } from "../http/problem.ts";
 import { type HttpStatus, REASONS } from "../http/response.ts";
+import { IS_DENO } from "../platform.ts";
 import { type Connections, pendingResponse } from "./connections.ts";
 import type { Message } from "./message.ts";
-import { beginEntry, type Callbacks, type EndEntry, IS_DENO, refusal } from "./shared.ts";
+import { beginEntry, type Callbacks, type EndEntry, refusal } from "./shared.ts";
 
 /** Responds to requests that the parser accepts but the app must not see. */
 export function ownResponse(

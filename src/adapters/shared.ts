@@ -11,8 +11,6 @@ import { problem } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
 import { object, readValue, refuseOptions, text, wholeNumber } from "../settings/schema.ts";
 
-export type { Closeable } from "../closeable.ts";
-
 /**
  * An app that an adapter can serve, such as a `Nodeface`: see [Embedding](../docs/embedding.md).
  */
@@ -24,8 +22,8 @@ export interface Servable {
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
-  /** The path below which clients find the app. @default "" */
-  readonly prefix?: string | undefined;
+  /** Tells whether a path may be below the app's prefix. @default true for every request */
+  covers?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
 /**
@@ -138,8 +136,6 @@ export const TIMEOUTS = {
    */
   grace: 5_000,
 } as const;
-
-export { IS_DENO } from "../platform.ts";
 
 export interface Address {
   /** A host name, or an IP literal without brackets. */

@@ -7,6 +7,7 @@
 import { encodeText } from "../bytes.ts";
 import { FAMILIES, trustOf } from "../node/connection.ts";
 import { OWN_NAME } from "../node/own-headers.ts";
+import { IS_DENO } from "../platform.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
 import type WebSocket from "ws";
@@ -20,7 +21,6 @@ import {
   type Upgrade,
 } from "../http/socket.ts";
 import { type Connections, hasContent, pendingResponse } from "./connections.ts";
-import { IS_DENO } from "./shared.ts";
 
 const HANDSHAKE_MS = 5000;
 

@@ -8,6 +8,7 @@ import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
 import { partsOf, readValue, type Schema } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
+import { isOfServiceLink, isServiceLink } from "./service-links.ts";
 import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "./usage.ts";
 
 export type Command = "serve" | CommandName | "version" | "help";
@@ -72,7 +73,7 @@ export class Arguments {
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
-      if (text) this.#texts.set(name, { text, called: variable });
+      if (text && !isServiceLink(text)) this.#texts.set(name, { text, called: variable });
     }
     if (this.command === "init" && !this.has("url")) {
       this.#problems.push(
@@ -125,6 +126,8 @@ export class Arguments {
     return withPrefix(tryRead(() => Object.keys(this.#env)) ?? []).flatMap((end) => {
       const name = PREFIX + end;
       if (VARIABLES.has(name) || used.includes(name)) return [];
+      const text = tryRead(() => this.#env[name]) ?? "";
+      if (isOfServiceLink(name) || isServiceLink(text)) return [];
       // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
       const meant = nearest(end, known);
       return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;

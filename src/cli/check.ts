@@ -71,7 +71,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   ];
   return {
     report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection, hasNoNode)), info),
-    json: jsonOf(config, sections, troubles, info),
+    json: writeReport(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
 }
@@ -245,7 +245,7 @@ function reportOf(sections: readonly ReportSection[], verdict: string, info: unk
   return all.map(({ title, text }) => `# ${title}\n${text}`).join("\n");
 }
 
-function jsonOf(
+function writeReport(
   { file, node, remarks }: Config,
   sections: readonly ReportSection[],
   troubles: readonly string[],

@@ -11,6 +11,7 @@ import { openerOf, type OpenSocket, SocketClient } from "../node/connection.ts";
 import { SourceError } from "../node/failures.ts";
 import { requestText } from "../node/request.ts";
 import { quote, withoutKeys } from "../untrusted-text.ts";
+import { isServiceLink } from "./service-links.ts";
 import { endOnSignals } from "./signals.ts";
 
 /** Longer than the service waits for its node. */
@@ -49,7 +50,7 @@ export async function main(): Promise<number> {
 /** Sends one request. TLS is loaded only if the address needs it, since it takes 2 MB. */
 const send: Parameters<typeof requestText>[0]["send"] = async (request, read) => {
   const isPlain = request.url.protocol === "http:";
-  const client = new SocketClient(isPlain ? openPlain : await openerOf(undefined));
+  const client = new SocketClient(isPlain ? openPlain : openerOf(undefined));
   return await read({
     response: await client.send({ ...request, connectionKey: undefined }),
     isSecret: false,
@@ -69,8 +70,11 @@ function ownHost(): string {
 
 /** @throws {TypeError} if the arguments are wrong */
 function addressIn(args: string[]): URL {
-  // The service ignores empty variables, too.
-  const variable = ["NODEFACE_PORT", "PORT"].find((name) => process.env[name]);
+  // The service ignores these variables, too.
+  const variable = ["NODEFACE_PORT", "PORT"].find((name) => {
+    const text = process.env[name] ?? "";
+    return text !== "" && !isServiceLink(text);
+  });
   const port = variable === undefined ? "8080" : process.env[variable]!;
   const { values: { accept }, positionals } = parseArgs({
     args,

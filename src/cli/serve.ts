@@ -92,7 +92,7 @@ class Service {
   #reloading = Promise.resolve();
   #current: RunningService;
   /** Services of earlier configurations, whose requests and calls run on. */
-  readonly #replaced = new Set<App>();
+  readonly #replaced = new Set<RunningService>();
   #stopWatching = () => {};
 
   constructor(config: Config, read: () => Promise<Config>, log: WriteLog) {
@@ -124,8 +124,8 @@ class Service {
 
   async close(): Promise<void> {
     this.#stopWatching();
-    const all = [...this.#replaced, this.#current.nodeface];
-    await Promise.all(all.map((nodeface) => nodeface.close()));
+    const all = [...this.#replaced, this.#current];
+    await Promise.all(all.map(({ nodeface }) => nodeface.close()));
   }
 
   #make(config: Config, memory: NodeMemory): RunningService {
@@ -203,12 +203,14 @@ class Service {
     }
   }
 
-  /** The previous service finishes what it began, with the rights that are left. */
-  #retire({ nodeface, config }: RunningService, next: Config): void {
-    nodeface.endOtherClients(next.forward);
-    if (!isEqual(calledBy(config), calledBy(next))) nodeface.endCalls();
-    this.#replaced.add(nodeface);
-    void nodeface.retire().finally(() => this.#replaced.delete(nodeface));
+  /** All previous services finish what they began, with the rights that are left. */
+  #retire(before: RunningService, next: Config): void {
+    this.#replaced.add(before);
+    for (const { nodeface, config } of this.#replaced) {
+      nodeface.endOtherClients(next.forward);
+      if (!isEqual(calledBy(config), calledBy(next))) nodeface.endCalls();
+    }
+    void before.nodeface.retire().finally(() => this.#replaced.delete(before));
   }
 
   #watch(): void {

@@ -28,7 +28,7 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
     arguments: "[URL] [--accept LIST]",
     text: "ask a running service for the status of its node; exit 0 if it is in LIST (default " +
       "ok), and 1 if not; the default of URL is http://127.0.0.1:8080, changed by NODEFACE_HOST " +
-      "and NODEFACE_PORT",
+      "and NODEFACE_PORT or PORT",
   },
 };
 

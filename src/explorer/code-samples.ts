@@ -10,10 +10,10 @@ import {
   canBeSent,
   type FormData,
   type FormRequest,
-  jsonOf,
   requestOf,
   writeCurl,
   writeShell,
+  writeValue,
 } from "./form-request.ts";
 
 interface Call {
@@ -171,6 +171,6 @@ function writeValues(
   return texts.map((text, at) => {
     const field = form.fields[at]!;
     const isNumber = /^\d+$/.test(text) && !/^(integer|number)/.test(field.type ?? "");
-    return showUnseen(jsonOf(field, isNumber ? writeNumber(text) : text));
+    return showUnseen(writeValue(field, isNumber ? writeNumber(text) : text));
   });
 }

@@ -168,7 +168,7 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
   if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX && given.every(hasKnownType)) {
     const members = at("query").map((field) =>
-      `${JSON.stringify(field.name)}:${jsonOf(field, field.text)}`
+      `${JSON.stringify(field.name)}:${writeValue(field, field.text)}`
     );
     const type = ["Content-Type", "application/json"] as const;
     const body = `{${members.join(",")}}`;
@@ -187,7 +187,7 @@ const hasKnownType = ({ type = "", text }: FieldData & { readonly text: string }
   type !== "" && !(/^string/.test(type) && /^\d+$/.test(text));
 
 /** Writes a value as JSON. A field without a type may have an object, a list or a boolean. */
-export function jsonOf({ type = "" }: FieldData, text: string): string {
+export function writeValue({ type = "" }: FieldData, text: string): string {
   const isValue = isJson(type) ||
     (/^-?\d/.test(text)
       ? /^(integer|number)/.test(type)

@@ -95,7 +95,7 @@ function readField(
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = readOnlyAlternative(root, parameter.schema);
-  const format = content ? {} : formatOf(schema, place, parameter);
+  const format = content ? {} : formatOf(root, schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
   const example = textOfExample(given ?? schema.default, format.list !== undefined);
@@ -132,14 +132,16 @@ const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
 };
 
 function formatOf(
+  root: Json,
   schema: Json,
   place: ParameterPlace,
   parameter: Json,
 ): Pick<FieldData, "list" | "isUnsupported"> {
   const types = typesOf(schema);
   const style = textOf(parameter.style) ?? (place === "query" ? "form" : "simple");
-  const isObject = types.includes("object") && !types.includes("string");
-  if (isObject || (place === "path" && style !== "simple")) return { isUnsupported: true };
+  if (isObjectOnly(root, schema) || (place === "path" && style !== "simple")) {
+    return { isUnsupported: true };
+  }
   if (!types.includes("array")) return {};
   const isExploded = parameter.explode === undefined
     ? style === "form"
@@ -147,7 +149,17 @@ function formatOf(
   return { list: place === "query" && isExploded ? "again" : SEPARATORS[style] ?? "," };
 }
 
-const TYPE_MAX = 20;
+/** Tells whether a schema, its parts included, is that of objects, which have no text. */
+function isObjectOnly(root: Json, schema: Json): boolean {
+  const all = typesIn(root, schema).filter((type) => type !== "null");
+  const types = typesOf(schema);
+  if (types.includes("object") && !types.includes("string")) return true;
+  if (all.length > 0) return all.every((type) => type === "object");
+  const parts = listOf(schema.allOf).slice(0, PARTS_MAX).map((part) => followReference(root, part));
+  return [schema, ...parts].some(({ properties }) => properties !== undefined);
+}
+
+const TYPE_MAX = 20, PARTS_MAX = 10;
 
 export function typeOf(schema: Json): string[] {
   // Many operations may share a schema, so what is not a type must not be copied.

@@ -188,7 +188,7 @@ class SectionReader {
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
     const items = hasRoom ? this.#items.read(operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
-    const address = addressOf(objectOf(serversFor([operation, item, root])[0])) + path;
+    const server = addressOf(objectOf(serversFor([operation, item, root])[0]));
     const isOff = nodeName !== undefined && note === undefined;
     const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
     const summary = text(operation.summary);
@@ -213,19 +213,24 @@ class SectionReader {
       isOpenable: isOff
         ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)
         : note?.isOpenable ?? false,
-      form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true
-        ? readForm(root, operation, parameters, method, address)
+      form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true &&
+          server !== undefined
+        ? readForm(root, operation, parameters, method, server + path)
         : undefined,
     };
   }
 }
 
-/** Cached, since most operations have the document's server. */
-const addressOf = onceFor((server: Json): string => {
+/**
+ * Returns `undefined` for a server without HTTP, such as `localhost:8545`, whose scheme is
+ * `localhost`. Cached, since most operations have the document's server.
+ */
+const addressOf = onceFor((server: Json): string | undefined => {
   try {
     const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", HERE);
+    if (!/^https?:$/.test(protocol)) return undefined;
     const path = trim(pathname);
-    return origin === HERE || !/^https?:$/.test(protocol) ? path : origin + path;
+    return origin === HERE ? path : origin + path;
   } catch {
     return "";
   }

@@ -206,7 +206,7 @@ function passOn(
   const { request: { method }, path, common, lease } = call;
   const { status } = upstream;
   const headers = responseHeaders(upstream, { path, isPublic });
-  const length = lengthOf(upstream, method);
+  const length = announcedLength(upstream, method);
   if (length !== undefined) headers["content-length"] = length;
   const isEmpty = method === "HEAD" || WITHOUT_CONTENT.includes(status);
   const end = (error?: unknown) => {
@@ -224,7 +224,7 @@ function passOn(
 }
 
 /** Returns the length of the content, if the client is told it. */
-function lengthOf(
+function announcedLength(
   { status, headers, size, isWhole }: UpstreamResponse,
   method: string,
 ): string | undefined {

@@ -11,7 +11,7 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, pause } from "../slices.ts";
-import { countBytes, lengthOf } from "../utf8.ts";
+import { countBytes, totalLength } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
@@ -113,7 +113,7 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   const replies = body && writeReplies(body, refusalsOf(refusal, body));
-  if (replies && lengthOf(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
+  if (replies && totalLength(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
   const texts = writeRefusal(refusal);
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }

@@ -320,7 +320,8 @@ function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
   check(schema, items.map((text) => scalarOf(rule, text)), place, name);
 }
 
-const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+/** No exponent: a node may read the digits before it as the number. */
+const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
 /** Reads a text as a number or a boolean, unless the schema allows the text itself. */
 const scalarOf = (schema: Json, text: string): unknown =>

@@ -121,9 +121,9 @@ export class CallContent {
 const tooLarge = (most: number): Refusal =>
   invalidCall(`The content of this call may have at most ${formatSize(most)}`, 413);
 
-const wrongType = (types: readonly string[] | "any"): Refusal =>
+const wrongType = (types: readonly string[]): Refusal =>
   invalidCall(
-    types === "any" || types.length === 0
+    types.length === 0
       ? "This operation accepts no content"
       : `The content of this call must be ${types.filter(Boolean).join(" or ")}`,
     415,

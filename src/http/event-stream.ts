@@ -96,7 +96,7 @@ export class EventStream<Name extends string> {
         if (listener.wantsMore) this.#feed(listener);
         else {
           const waiting = this.#waitingFor(listener);
-          const isStuck = waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
+          const isStuck = waiting.length > 1 && bytesIn(waiting) > WAITING_MAX;
           if (isStuck) this.#cut(listener);
         }
       } catch {
@@ -108,7 +108,7 @@ export class EventStream<Name extends string> {
 
   #forget(): void {
     const now = performance.now();
-    let bytes = lengthOf(this.#events);
+    let bytes = bytesIn(this.#events);
     while (
       this.#events.length > EVENTS_MAX || bytes > BYTES_MAX ||
       now - (this.#events[0]?.at ?? now) > AGE_MAX_MS
@@ -229,7 +229,7 @@ export class EventStream<Name extends string> {
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
     const at = Number(number);
     if (log !== this.#runId || !(at >= this.#forgotten && at <= this.#last)) return undefined;
-    return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
+    return bytesIn(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
   #whole(): Bytes {
@@ -260,7 +260,7 @@ export function writeEvent(json: string, fields: string = ""): string {
 /** Tells clients when to connect again, not all of them at once. */
 export const writeRetry = (): string => `retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`;
 
-const lengthOf = (events: readonly LoggedEvent[]): number =>
+const bytesIn = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
 /** An IPv6 client may use any address in its /64 prefix. */

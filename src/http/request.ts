@@ -39,7 +39,7 @@ export interface ServedRequest extends Request {
 }
 
 /** What `Deno.serve` and `Bun.serve` pass to a handler beside the request. */
-interface ServerContext {
+interface RuntimeContext {
   readonly remoteAddr?: { readonly hostname?: string | undefined } | undefined;
   requestIP?(request: Request): { readonly address?: string | undefined } | null;
 }
@@ -55,7 +55,7 @@ export function addressOf(
 ): string | undefined {
   const { ip, findIp } = request;
   if (ip !== undefined || findIp || typeof context !== "object") return ip ?? findIp?.();
-  const server = (context ?? {}) as ServerContext;
+  const server = (context ?? {}) as RuntimeContext;
   const { remoteAddr } = server;
   if (remoteAddr) return remoteAddr.hostname;
   return typeof server.requestIP === "function" ? server.requestIP(request)?.address : undefined;
@@ -231,7 +231,19 @@ export class Prefix {
     // Behind a prefix that the router has stripped, the node's path may begin like the prefix.
     if (this.#prefix !== "" && original.endsWith(this.#prefix + pathname)) return [pathname];
     const starts = isWhole ? [this.#prefix] : this.#ends;
-    return starts.flatMap((start) => stripStart(pathname, start) ?? []);
+    const mount = mountOf(pathname, original);
+    return starts
+      .filter((start) => mount === undefined || this.#mayBegin(mount + start))
+      .flatMap((start) => stripStart(pathname, start) ?? []);
+  }
+
+  /**
+   * Tells whether a requested path that begins so may be below the prefix, of which a proxy may
+   * have removed a part. Routers compare without regard to case.
+   */
+  #mayBegin(start: string): boolean {
+    const prefix = this.#prefix.toLowerCase(), begun = start.toLowerCase();
+    return prefix.endsWith(begun) || begun.endsWith(prefix);
   }
 
   /**
@@ -243,6 +255,13 @@ export class Prefix {
     const isKnown = original !== "" || stripStart(pathname, this.#prefix) !== undefined;
     return isKnown ? relativeTo(original || pathname, reference) : `${this.#prefix}/${reference}`;
   }
+}
+
+/** Returns what a router has removed from the path, if the router tells. */
+function mountOf(pathname: string, original: string): string | undefined {
+  if (original === "") return undefined;
+  if (original.endsWith(pathname)) return original.slice(0, -pathname.length);
+  return pathname === "/" ? original : undefined;
 }
 
 function stripStart(pathname: string, start: string): string | undefined {

@@ -238,7 +238,7 @@ function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
 function ifSyncing(evidence: Evidence): NodeStatus | undefined {
   const { plan: { health }, values } = evidence;
   const byKind = statusByKind(evidence);
-  if (byKind?.code === "syncing") return byKind;
+  if (byKind?.code === "syncing" && !isPrivate(evidence)) return byKind;
   const behind = blocksBehind(reachedBy(evidence), targetsOf(evidence));
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");

@@ -27,59 +27,31 @@ export type Detection =
     readonly isBusy?: boolean;
   };
 
-type Trial =
-  | { readonly name: string; readonly because: string }
-  | { readonly name: string; readonly errors: readonly SourceError[] };
+interface Match {
+  readonly name: string;
+  readonly because: string;
+}
+
+interface Mismatch {
+  readonly name: string;
+  readonly errors: readonly SourceError[];
+}
 
 /** Does not set the kind of `node`. */
 export async function detectKind(node: Node, signal: LightSignal): Promise<Detection> {
   const kinds = await node.kinds.get();
-  const timeout = Math.max(TIMEOUT, node.timeout);
-  /** @param filesOf the kind whose default secret files may be tried */
-  const attempt = async (name: string, filesOf: string): Promise<Trial> => {
-    const kind = kinds[name]!;
-    const outcomes = await settle(
-      querySources(node, questionsOf(kind, timeout), { signal, filesOf }),
-    );
-    const evidence: string[] = [];
-    for (const [reference, pattern] of Object.entries(kind.detect)) {
-      const [source, pointer] = parseReference(reference as Reference);
-      const outcome = outcomes.get(source);
-      const value = outcome && "values" in outcome ? outcome.values.get(pointer) : undefined;
-      if (match(value, pattern) === undefined) {
-        const failed = [...outcomes.values()].filter((outcome) => "error" in outcome);
-        return { name, errors: failed.map(({ error }) => error) };
-      }
-      evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
-    }
-    return { name, because: evidence.join(", ") };
-  };
-  const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
-  const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, "none")));
-  const all = trials.filter((trial) => "because" in trial);
-  // Of a kind and its extension, only the extension is kept; so is a kind that precedes another.
-  const comesBefore = (name: string, other: string) =>
-    addsTo(name, other) || kinds[name]!.precedes?.includes(other);
-  const found = all.filter(({ name: other }) => !all.some(({ name }) => comesBefore(name, other)));
+  const trials = await Promise.all(
+    Object.entries(kinds).map(([name, kind]) => tryKind(node, name, kind, "none", signal)),
+  );
+  const found = withoutGeneral(trials.filter((trial) => "because" in trial), kinds);
+  if (found.length > 1) return { status: statusOfSeveral(found) };
+  const [only] = found;
+  if (only) return { kind: only.name, because: only.because };
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
   const [named, another] = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
-  if (found.length === 0 && named !== undefined && another === undefined && !signal.aborted) {
-    // Only this step of the detection may send secrets from default files. Kinds are tried one at a
-    // time, since concurrent requests would use up nonces (RFC 7616).
-    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named));
-    for (const name of [...extensions, named]) {
-      const trial = await attempt(name, name);
-      if ("because" in trial) return { kind: name, because: trial.because };
-      if (name === named) return { status: statusOfUnknown(kinds, [trial]) };
-    }
-  }
-  if (found.length === 1) return { kind: found[0]!.name, because: found[0]!.because };
-  if (found.length > 1) {
-    const reasons = found.map(({ name, because }) => `${name} (${because})`);
-    const hint = `set node.kind; it may be ${reasons.join(" or ")}`;
-    const reason = `may be ${found.map(({ name }) => name).join(" or ")}`;
-    return { status: { status: "degraded", code: "unknown_kind", reason, hint } };
+  if (named !== undefined && another === undefined && !signal.aborted) {
+    return await tryWithSecrets(node, named, kinds, signal);
   }
   return {
     status: statusOfUnknown(kinds, failed),
@@ -91,9 +63,71 @@ export async function detectKind(node: Node, signal: LightSignal): Promise<Detec
   };
 }
 
+/** @param filesOf the kind whose default secret files may be tried */
+async function tryKind(
+  node: Node,
+  name: string,
+  kind: Kind,
+  filesOf: string,
+  signal: LightSignal,
+): Promise<Match | Mismatch> {
+  const questions = questionsOf(kind, Math.max(TIMEOUT, node.timeout));
+  const outcomes = await settle(querySources(node, questions, { signal, filesOf }));
+  const evidence: string[] = [];
+  for (const [reference, pattern] of Object.entries(kind.detect)) {
+    const [source, pointer] = parseReference(reference as Reference);
+    const outcome = outcomes.get(source);
+    const value = outcome && "values" in outcome ? outcome.values.get(pointer) : undefined;
+    if (match(value, pattern) === undefined) {
+      const failed = [...outcomes.values()].filter((outcome) => "error" in outcome);
+      return { name, errors: failed.map(({ error }) => error) };
+    }
+    evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
+  }
+  return { name, because: evidence.join(", ") };
+}
+
+/**
+ * Tries a kind with the secrets in its default files, which no other step of the detection sends.
+ * The kind and its extensions are tried one at a time, since concurrent requests would use up
+ * nonces (RFC 7616).
+ */
+async function tryWithSecrets(
+  node: Node,
+  name: string,
+  kinds: Kinds,
+  signal: LightSignal,
+): Promise<Detection> {
+  const extensions = Object.keys(kinds).filter((other) => extendsKind(kinds, other, name));
+  for (const extension of extensions) {
+    const trial = await tryKind(node, extension, kinds[extension]!, extension, signal);
+    if ("because" in trial) return { kind: extension, because: trial.because };
+  }
+  const trial = await tryKind(node, name, kinds[name]!, name, signal);
+  if ("because" in trial) return { kind: name, because: trial.because };
+  return { status: statusOfUnknown(kinds, [trial]) };
+}
+
+const extendsKind = (kinds: Kinds, name: string, base: string): boolean =>
+  name !== base && kinds[name]!.extends === base;
+
+/** Of a kind and its extension, keeps the extension, and of two others the one that precedes. */
+function withoutGeneral(found: readonly Match[], kinds: Kinds): readonly Match[] {
+  const comesBefore = (name: string, other: string) =>
+    extendsKind(kinds, name, other) || kinds[name]!.precedes?.includes(other);
+  return found.filter(({ name: other }) => !found.some(({ name }) => comesBefore(name, other)));
+}
+
+function statusOfSeveral(found: readonly Match[]): NodeStatus {
+  const reasons = found.map(({ name, because }) => `${name} (${because})`);
+  const hint = `set node.kind; it may be ${reasons.join(" or ")}`;
+  const reason = `may be ${found.map(({ name }) => name).join(" or ")}`;
+  return { status: "degraded", code: "unknown_kind", reason, hint };
+}
+
 function statusOfUnknown(
   kinds: Kinds,
-  trials: readonly { name: string; errors: readonly SourceError[] }[],
+  trials: readonly Mismatch[],
 ): NodeStatus {
   const errors = trials.flatMap((trial) => trial.errors);
   const warming = trials.filter(({ name, errors }) =>

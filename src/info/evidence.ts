@@ -30,6 +30,9 @@ export interface Difference {
 export interface Evidence extends CachedResponses {
   readonly plan: Plan;
   readonly cache: SourceCache;
+  /** What the node itself says, and what its kind says of it. */
+  readonly reported: Values;
+  /** The same with the operator's labels, for what the node does not say. */
   readonly values: Values;
   /** The expected values that the node does not have. */
   readonly differences: readonly Difference[];

@@ -138,13 +138,15 @@ export class KindState {
         (value, key) => formOf(key, value),
       )
       : readFields(plan.fields, responses, this.#values);
+    const reported = { ...read, ...plan.staticOfKind };
     return {
       ...cached,
       plan,
       cache,
+      reported,
       // What the operator writes is a label, by which no rule goes if the node says otherwise.
       values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },
-      differences: differencesFrom(expect, { ...read, ...plan.staticOfKind }),
+      differences: differencesFrom(expect, reported),
       date: now.date,
       stillness: this.#motion.at(now, cache.isUnreachable),
       stalledAfter,

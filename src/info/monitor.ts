@@ -217,7 +217,14 @@ export class Monitor {
     await this.#reader.settled();
     const { state: { outcomes }, detection } = this.#reader;
     const { evidence, status, info } = this.#report();
-    return { detection, plan: evidence.plan, outcomes, status, info, ...softwareIn(evidence) };
+    return {
+      detection,
+      plan: evidence.plan,
+      outcomes,
+      status,
+      info,
+      ...reportedSoftware(evidence),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -247,8 +254,8 @@ export class Monitor {
     const report = this.#report();
     const { took, remarks } = this.#reader.state.review();
     const now = this.#now();
-    const { evidence: { plan, values } } = report;
-    this.#log.note({ ...report, values, remarks }, now.monotonic);
+    const { evidence: { plan, reported } } = report;
+    this.#log.note({ ...report, reported, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.
@@ -259,7 +266,7 @@ export class Monitor {
 
   #snapshotOf({ info, evidence }: InfoReport): Promise<Snapshot> {
     const examples = readExamples(evidence.plan.examples, evidence.responses);
-    return this.#snapshots.of(info, { examples, ...softwareIn(evidence) });
+    return this.#snapshots.of(info, { examples, ...reportedSoftware(evidence) });
   }
 
   #report(): InfoReport {
@@ -279,7 +286,7 @@ export class Monitor {
   }
 }
 
-const softwareIn = ({ values: { software, version } }: NodeReport["evidence"]) => ({
+const reportedSoftware = ({ values: { software, version } }: NodeReport["evidence"]) => ({
   software: textOf(software),
   version: textOf(version),
 });

@@ -190,11 +190,9 @@ export async function settle(
 async function reach(node: Node, path: string, limits: RequestLimits): Promise<SourceResponse> {
   const { status } = await node.request(path, { ...limits, method: "HEAD" });
   // Whatever the node is, a node that can be reached responds with something else.
-  if (PROXY_FAILURES.includes(status)) throw failureOfGateway(status);
+  if (status === 503 || isOfGateway(status)) throw failureOfGateway(status);
   return { value: undefined, omitted: [] };
 }
-
-const PROXY_FAILURES: readonly number[] = [502, 503, 504];
 
 /** @param path as for {@linkcode Node.resolve} */
 export async function requestJson(

@@ -142,8 +142,8 @@ interface StateLogOptions {
 
 interface StateReport {
   readonly status: NodeStatus;
-  /** The values from the node and the operator, including hidden values. */
-  readonly values: Values;
+  /** The values from the node, including hidden values. */
+  readonly reported: Values;
   readonly info: Info;
   readonly respondedAt: Instant;
   readonly omitted: ReadonlyMap<string, string>;
@@ -166,11 +166,12 @@ export class StateLog {
   }
 
   /** @param now the time of a monotonic clock, in milliseconds */
-  note({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
+  note({ status, reported, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
     if (status.status !== "unreachable" && status.status !== "stale") {
-      this.#logChain(values, respondedAt.monotonic);
-      this.#logStart(values.started_at, respondedAt);
-      const seen = seenIn(info, respondedAt.date);
+      this.#logChain(reported, respondedAt.monotonic);
+      this.#logStart(reported.started_at, respondedAt);
+      const hasSaid = Object.values(reported).some((value) => value !== undefined);
+      const seen = hasSaid ? seenIn(info, respondedAt.date) : undefined;
       if (seen) {
         this.#options.memory.lastSeen = seen;
         this.#logVersion(seen, now);

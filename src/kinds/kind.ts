@@ -180,7 +180,10 @@ export interface KindHealth {
   ok: string;
   /** JSON-RPC error codes or HTTP statuses that a starting node returns. */
   warming_up?: readonly number[] | undefined;
-  /** A regular expression for the text with which a starting node refuses HTTP requests. */
+  /**
+   * A regular expression for the text with which a starting node refuses HTTP requests, or which
+   * it sends instead of JSON.
+   */
   warming_up_text?: string | undefined;
   /** Rules for the status. The first matching rule applies. */
   rules?: readonly HealthRule[] | undefined;

@@ -102,7 +102,10 @@ export function failureOfStatus(status: number, text: string = ""): SourceError 
 
 /** A gateway responds with these statuses if the node behind it does not. */
 export const isOfGateway = (status: number | undefined): boolean =>
-  status === 502 || status === 504;
+  status !== undefined && GATEWAY_STATUSES.includes(status);
+
+/** Those from 520 on are Cloudflare's. */
+const GATEWAY_STATUSES: readonly number[] = [502, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
 
 /** The failure of a node behind a gateway that responds with this status in its place. */
 export const failureOfGateway = (status: number): SourceError =>
@@ -121,7 +124,8 @@ export function failureBehind(error: SourceError): SourceError {
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `returned something other than JSON: ${start}`;
-  return new SourceError("bad_answer", message, { isOtherKind: true, isQuoting: true });
+  const details = { isOtherKind: true, isQuoting: true, text: text.slice(0, TEXT_MAX) };
+  return new SourceError("bad_answer", message, details);
 }
 
 /**

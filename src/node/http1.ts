@@ -217,7 +217,7 @@ export class ResponseReader {
     const status = this.#status;
     const headers = headersOf(this.#fields);
     const coding = headers.get("transfer-encoding");
-    const length = lengthOf(headers.get("content-length"));
+    const length = contentLengthOf(headers.get("content-length"));
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) return this.#endInterim(coding !== null || length !== undefined);
@@ -341,7 +341,7 @@ function excess(what: string): never {
 }
 
 /** Parses `content-length`, whose value may be repeated (RFC 9112, section 6.3). */
-function lengthOf(text: string | null): number | undefined {
+function contentLengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const [, length] = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/.exec(text) ?? refuse("length");
   return Number(length);

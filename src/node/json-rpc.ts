@@ -24,7 +24,6 @@ export const CODES = {
   invalidCall: -32600,
   noMethod: -32601,
   wrongParams: -32602,
-  internal: -32603,
   noJson: -32700,
 } as const;
 

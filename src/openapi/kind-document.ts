@@ -178,7 +178,7 @@ export function withMarksOfMethods(
   const methods = listOf(openrpc.methods).flatMap((method) => {
     const path = pathOfMethod(String(objectOf(method).name));
     const post = objectOf(objectOf(known[path]).post);
-    if (!post["x-checked"]) return [remarked(withLimits(objectOf(method), post), post)];
+    if (!post["x-checked"]) return [remarked(withLimits(objectOf(method), post, kind), post)];
     checked.push(path);
     return [];
   });
@@ -187,12 +187,13 @@ export function withMarksOfMethods(
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
 
-function withLimits(method: Json, post: Json): Json {
+function withLimits(method: Json, post: Json, kind: Json): Json {
   if (method.params === undefined) return method;
   const properties = valueAt(post, PROPERTIES);
   const params = listOf(method.params).map((value) => {
     const param = objectOf(value);
-    const limits = picked(objectOf(objectOf(properties)[String(param.name)]), LIMIT_MARKS);
+    const known = objectOf(objectOf(properties)[String(param.name)]);
+    const limits = picked({ ...followReference(kind, known), ...known }, LIMIT_MARKS);
     if (Object.keys(limits).length === 0) return value;
     return { ...param, schema: { allOf: [objectOf(param.schema)], ...limits } };
   });

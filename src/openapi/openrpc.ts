@@ -143,10 +143,10 @@ function partsOf(document: Json, method: Json): Parts {
     isKnown,
     params: !isKnown ? [] : isByPosition ? params.map(withPosition) : params,
     result: follow(method.result),
-    errors: listOf(method.errors).map(follow),
-    examples: listOf(method.examples).map(follow).map((example) => ({
+    errors: listOf(method.errors).slice(0, LIMITS.members).map(follow),
+    examples: listOf(method.examples).slice(0, LIMITS.members).map(follow).map((example) => ({
       ...example,
-      params: listOf(example.params).map(follow),
+      params: listOf(example.params).slice(0, LIMITS.members).map(follow),
       result: follow(example.result),
     })),
     tags: listOf(method.tags).map(follow).filter((tag) => textOf(tag.name) !== undefined),

@@ -105,7 +105,7 @@ const MEMBERS_MAX = 100;
 const membersOf = onceFor((schema: Json) => Object.keys(schema).length);
 
 /** Keys beside a reference that restrict nothing. */
-const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-.*)$/;
+const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-(?!excludes$).*)$/;
 
 /**
  * Copies schemas, with everything that they refer to in place of the references. The copy of a

@@ -45,7 +45,7 @@ export async function parse(
     // Some servers label YAML as JSON, so the first character decides the format.
     if (first === "{" || first === "[") {
       try {
-        return { name, text, diagnostics, ...await inSlices(parseJson(text, diagnostics, tally)) };
+        return { name, text, diagnostics, ...await inSlices(readJson(text, diagnostics, tally)) };
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = new Diagnostics();
@@ -91,7 +91,7 @@ function decode(bytes: Bytes): string {
   }
 }
 
-function* parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
+function* readJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();
   const value = yield* buildingJson(scanner, readNumber, (holder, key, value) => {

@@ -107,8 +107,12 @@ export class Resolved {
     for (const start of this.#queue) {
       yield;
       const first = { shape: start.shape, value: start.value };
-      const wrongIn = ({ value, shape }: Place) => this.#wrong.get(value, shape);
-      for (const place of walk(first, this.structure, this.#seen, wrongIn)) {
+      // What is only remarked is shown, so it is validated and resolved, too.
+      const isReplaced = ({ value, shape }: Place, key: string) => {
+        const { isOmitted, value: other } = this.#wrong.get(value, shape)?.get(key) ?? {};
+        return isOmitted === true || other !== undefined;
+      };
+      for (const place of walk(first, this.structure, this.#seen, isReplaced)) {
         yield* this.#check(place, start);
         const reference = referenceAt(place);
         if (reference && !this.#addLink(reference, start)) return;

@@ -299,11 +299,12 @@ export const usualUrl = (server: Json): string | undefined => expand(server, 1)[
 export function expand({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
   // Many places of a long URL may have one variable with many values.
   if (typeof url !== "string" || url.length > LIMITS.name) return [];
+  const known = new Map<string, readonly string[]>();
   const parts = url.split(/(\{[^{}]*\})/).map((part) => {
-    const variable = part.startsWith("{") && objectOf(variables)[part.slice(1, -1)];
-    const { default: usual, enum: listed } = objectOf(variable);
-    const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
-    return texts.length > 0 ? [...new Set(texts)] : [part];
+    if (!part.startsWith("{")) return [part];
+    const texts = known.get(part) ?? textsOf(objectOf(variables)[part.slice(1, -1)], most);
+    known.set(part, texts);
+    return texts.length > 0 ? texts : [part];
   });
   const count = parts.reduce((count, { length }) => count * length, 1);
   return parts.reduce<string[]>(
@@ -312,6 +313,13 @@ export function expand({ url, variables }: Json, most: number = LIMITS.combinati
         .filter(({ length }) => length <= LIMITS.url),
     [""],
   );
+}
+
+/** Returns the values of a variable, the usual one first: all, or more than `most`. */
+function textsOf(variable: unknown, most: number): readonly string[] {
+  const { default: usual, enum: listed } = objectOf(variable);
+  const texts = [usual, ...listOf(listed).slice(0, most + 1)].map(textOf);
+  return [...new Set(texts.filter((text) => text !== undefined))];
 }
 
 /** Returns the only URL of the servers that apply. See {@linkcode serversFor}. */

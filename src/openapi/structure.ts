@@ -214,14 +214,14 @@ export type Seen = ByShape<true>;
  * Visits the objects and lists that may contain references, and the strings that are references
  * ({@linkcode NAMING}), in document order. Visits each object only once per shape.
  *
- * @param wrongIn the function that returns the keys of an object's invalid members, which are not
- * visited; it is called when the object has been visited
+ * @param isSkipped tells whether a member is not visited; it is called when its object has been
+ * visited
  */
 export function* walk(
   start: Place,
   structure: Structure,
   seen: Seen = new ByShape(),
-  wrongIn?: (place: Place) => ReadonlyMap<string, unknown> | undefined,
+  isSkipped?: (place: Place, key: string) => boolean,
 ): Generator<Place> {
   // Uses a stack instead of recursion, since nested generators take quadratic time in a deep
   // document.
@@ -238,21 +238,21 @@ export function* walk(
     if (typeof value !== "object" || value === null || seen.get(value, shape)) continue;
     seen.set(value, shape, true);
     yield place;
-    stack.push(membersOf(place, structure, wrongIn?.(place)));
+    stack.push(membersOf(place, structure, isSkipped));
   }
 }
 
 function* membersOf(
   parent: Place,
   structure: Structure,
-  wrong?: ReadonlyMap<string, unknown>,
+  isSkipped?: (place: Place, key: string) => boolean,
 ): Generator<Place> {
   const { shape, value } = parent;
   const keys = isReference(shape, value)
     ? siblingsOf(structure, shape, value)
     : Object.keys(value as Json);
   for (const key of keys) {
-    const inner = wrong?.has(key) ? undefined : shapeOfMember(structure, shape, key);
+    const inner = isSkipped?.(parent, key) ? undefined : shapeOfMember(structure, shape, key);
     if (inner) yield { shape: inner, value: (value as Json)[key], key, parent };
   }
 }

@@ -36,7 +36,10 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
-  paths: [/^\/[^]{0,8191}$/, "must begin with /, and must have at most 8,192 characters"],
+  paths: [
+    /^\/(?=[^]{0,8191}$)[^{]*(?:\{[^{]*){0,100}$/,
+    "must begin with /, and must have at most 8,192 characters and 100 parameters",
+  ],
   responses: [
     /^(?:default|[1-5](?:\d\d|XX))$/,
     'must be a status, such as "200", "4XX" or "default"',

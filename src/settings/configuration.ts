@@ -229,8 +229,8 @@ export function sharedSettings(
     ),
     cors: optional(
       allowed(ORIGIN, "origins"),
-      "Origins whose pages may read Nodeface's own responses: " +
-        '"*" for any, [] for none',
+      "Origins whose pages may read Nodeface's own responses, except /v1/metrics: " +
+        '"*" for any, but no events and no history; [] for none',
       {
         default: "'*'",
         example: "[https://app.example]",

@@ -64,20 +64,20 @@ function checkPlaces(kind: Json, report: Report): void {
   if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
   if (reached !== undefined) checkPlace(reached, ["health", "reached"]);
   for (const { path, place, pattern } of examplesIn(interfaceIn(kind))) {
-    if (isAnchored(pattern)) checkPlace(place, [...path, "x-example-from"]);
+    if (isWholeMatch(pattern)) checkPlace(place, [...path, "x-example-from"]);
   }
 }
 
 const interfaceIn = ({ openrpc, openapi }: Json): Json => ({ openrpc, openapi });
 
-const isAnchored = (pattern: unknown): pattern is string =>
+const isWholeMatch = (pattern: unknown): pattern is string =>
   typeof pattern === "string" && /^\^.*\$$/.test(pattern);
 
 function checkExamples(kind: Json, report: Report): void {
   for (const { path, pattern } of examplesIn(interfaceIn(kind))) {
-    const mistake = isAnchored(pattern) ? mistakeInExpression(pattern) : undefined;
+    const mistake = isWholeMatch(pattern) ? mistakeInExpression(pattern) : undefined;
     if (mistake) report([...path, "pattern"], `must be ${mistake}`);
-    if (isAnchored(pattern)) continue;
+    if (isWholeMatch(pattern)) continue;
     report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
   }
 }

@@ -134,7 +134,8 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   ),
   warming_up_text: optional(
     EXPRESSION,
-    "A regular expression for the text with which a starting node refuses HTTP requests",
+    "A regular expression for the text with which a starting node refuses HTTP requests, or " +
+      "which it sends instead of JSON",
     {
       example: "is not ready",
     },

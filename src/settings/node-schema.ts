@@ -108,7 +108,7 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
       "Only the origin of node.url receives the secret. " +
       "Responses that contain a secret of at least 8 characters are refused or cut off",
     {
-      default: "the usual secret files of this kind of node",
+      default: "on this machine, the usual secret files of this kind of node",
       example: "{ basic_file: ~/.node/cookie }",
     },
   );
@@ -150,10 +150,15 @@ export function nodeSettings(
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
-    timeout: optional(TIMEOUT, "The maximum time of a query; calls have forward.timeout", {
-      default: DEFAULTS.timeout,
-      example: "5s",
-    }),
+    timeout: optional(
+      TIMEOUT,
+      "The maximum time of a query, but at least 3s until the kind is known; calls have " +
+        "forward.timeout",
+      {
+        default: DEFAULTS.timeout,
+        example: "5s",
+      },
+    ),
     expect: optional(
       map(INFO_KEY, anyOf([LINE, NUMBER], "a line of text, or a number")),
       "The identity of the node: values that /v1/info must have. If another node responds, its " +

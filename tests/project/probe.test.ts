@@ -38,6 +38,8 @@ probe(
     const env = { NODEFACE_PORT: "", PORT: new URL(service.url).port };
     const { code, stdout } = await run([...command, "probe"], env);
     assert.equal([code, stdout], [0, "no node is configured\n"]);
+    const linked = { ...env, NODEFACE_PORT: "tcp://10.0.0.1:8080" };
+    assert.is((await run([...command, "probe"], linked)).code, 0);
     const other = { ...env, NODEFACE_HOST: "::1" };
     const { stdout: refused } = await run([...command, "probe"], other);
     assert.match(refused, `the service at http://[::1]:${env.PORT} does not respond`);

@@ -280,6 +280,43 @@ command(
   },
 );
 
+command("a removed client's calls end, even those that began two configurations ago", async () => {
+  const held: string[] = [];
+  const node = createServer((request, response) => {
+    if (request.url!.includes("hold")) return held.push(request.url!);
+    response.end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(node, "listening");
+  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  const token = "0123456789abcdef".repeat(4);
+  await writeFile(join(folder, "held.token"), token, { mode: 0o600 });
+  const config = join(folder, "held.json");
+  const client = { name: "app", token_file: "held.token", allow: ["reads"] };
+  const write = (name: string, clients: readonly object[]) =>
+    writeFile(
+      config,
+      JSON.stringify({
+        node: { url, kind: "etcd" },
+        info: { static: { name } },
+        forward: { open: [], clients },
+      }),
+    );
+  await write("first", [client]);
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const headers = { authorization: `Bearer ${token}` };
+  const call = fetch(`${service.url}v1/node/version?hold`, { headers });
+  await until(() => Promise.resolve(held.length === 1));
+  for (const [name, clients] of [["second", [client]], ["third", []]] as const) {
+    await write(name, clients);
+    process.kill(service.pid, "SIGHUP");
+    await until(async () => (await infoOf(service.url)).info.name === name);
+  }
+  assert.is((await call).status, 401);
+  await service.stop();
+  node.closeAllConnections();
+  node.close();
+});
+
 command(
   "while the node is away, a reload is accepted even if its kind was detected",
   async () => {
