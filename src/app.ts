@@ -13,6 +13,7 @@ import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers
 import type { Representation } from "./http/representation.ts";
 import {
   goneOf,
+  hasDotSegments,
   HostGuard,
   isWebSocket,
   parseTarget,
@@ -122,6 +123,7 @@ export class App implements Nodeface {
 
   #pathsOf({ url, originalUrl = url }: { url: string; originalUrl?: string | undefined }) {
     const { pathname } = parseTarget(url);
+    if (originalUrl !== url && hasDotSegments(originalUrl)) return [];
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
     const original = originalUrl === url ? "" : parseTarget(originalUrl).pathname;
     return this.#prefix.strip(pathname, originalUrl === url, original);

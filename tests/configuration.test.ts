@@ -764,6 +764,7 @@ config("the variables by which Kubernetes names a service are no settings", asyn
   const { port, remarks } = await read([], links);
   assert.equal([port, remarks], [8080, []]);
   assert.is((await read([], { ...links, PORT: "9" })).port, 9);
+  assert.is((await wrong([], { NODEFACE_URL: "tcp://127.0.0.1:26657" })).length, 1);
 });
 
 config("the largest port is 65535, wherever a port is set", async () => {

@@ -204,6 +204,9 @@ form("lists are sent in the style of their parameter, and objects are not sent",
     { in: "path", schema: { type: "string" }, style: "label" },
     { in: "path", schema: array, style: "matrix" },
   ];
+  for (const other of [{ pattern: "^0x" }, {}, { enum: ["a"] }, { type: "integer" }]) {
+    assert.is(mistakeIn(await fieldOf({ schema: { anyOf: [object, other] } }), "0x1"), "");
+  }
   for (const more of unsupported) {
     const field = await fieldOf(more);
     assert.is(mistakeIn(field, '{"a":1}'), "p cannot be sent from here", JSON.stringify(more));

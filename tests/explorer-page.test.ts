@@ -565,7 +565,8 @@ page("the URL of an operation begins with its most specific server URL", async (
     const [url, address] of [
       ["https://elsewhere.example/v2/", "https://elsewhere.example/v2/a"],
       ["/v{n}", `&quot;${here}/v3/a`],
-      ["http://[", `&quot;${here}/a`],
+      ["http://[", undefined],
+      ["http://HOST:PORT/api", undefined],
       ["javascript:run()", undefined],
       ["localhost:8545/core", undefined],
       ["wss://a.example", undefined],

@@ -148,6 +148,23 @@ identity("a label for the network is no other chain", async () => {
   assert.is(changes(), 0);
 });
 
+identity("the last values of a node stay while it says nothing but errors", async () => {
+  const syncthing = play(RECORDINGS.get("syncthing")!);
+  let fetch: typeof syncthing = syncthing;
+  const { info, pass } = setScene({
+    fetch: (...args) => fetch(...args),
+    node: { kind: "syncthing" },
+  });
+  const { version } = await info();
+  fetch = () => Promise.resolve(new Response("", { status: 500 }));
+  pass(90_000);
+  assert.is((await info()).status, "degraded");
+  fetch = () => Promise.reject(new TypeError("fetch failed"));
+  pass(90_000);
+  assert.is((await info()).status, "unreachable");
+  assert.is(((await info()).last_seen as { version?: unknown }).version, version);
+});
+
 for (const status of [502, 504, 521, 522, 523, 530]) {
   identity(`a node behind a gateway that responds with ${status} is unreachable`, async () => {
     for (const kind of ["none", "ethereum", undefined]) {

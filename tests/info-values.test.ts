@@ -152,7 +152,10 @@ values("a start time that moves backwards is logged once an hour, unless it is h
       const none = { omitted: new Map(), remarks: new Map() };
       const info: Info = { status: "ok", links: {} };
       const status = { status: "ok" } as const;
-      stateLog.note({ status, reported: { started_at }, info, respondedAt, ...none }, 0);
+      stateLog.note(
+        { status, hasSaid: true, reported: { started_at }, info, respondedAt, ...none },
+        0,
+      );
     }
     return lines.length;
   };
@@ -169,7 +172,7 @@ values("the duration of a status includes the time before a reload of the config
   const log = (message: string) => void lines.push(message);
   const memory = new LogMemory();
   const info: Info = { status: "ok", links: {} };
-  const none = { reported: {}, info, omitted: new Map(), remarks: new Map() };
+  const none = { reported: {}, hasSaid: true, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus, of: StateLog) =>
     of.note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
   const before = new StateLog({ label: "node", log, hide: [], memory });
@@ -191,7 +194,7 @@ values("after a reload that mends it, the log says that the node is ok again", (
   const log = (message: string) => void lines.push(message);
   const memory = new LogMemory();
   const info: Info = { status: "ok", links: {} };
-  const none = { reported: {}, info, omitted: new Map(), remarks: new Map() };
+  const none = { reported: {}, hasSaid: true, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus) =>
     new StateLog({ label: "node", log, hide: [], memory })
       .note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
@@ -208,7 +211,12 @@ values("of a source that comes and goes all the time, twenty changes are logged"
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const of = new StateLog({ label: "node", log, hide: [], memory: new LogMemory() });
-  const none = { reported: {}, info: { status: "ok", links: {} } as Info, omitted: new Map() };
+  const none = {
+    reported: {},
+    hasSaid: true,
+    info: { status: "ok", links: {} } as Info,
+    omitted: new Map(),
+  };
   const note = (second: number, remarks: Map<string, string>) =>
     of.note({
       status: { status: "ok" },

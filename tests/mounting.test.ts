@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -116,6 +116,13 @@ const own = (response: ServerResponse) => void response.writeHead(418).end("own"
 const status = async (url: string, init?: RequestInit) =>
   (await fetch(url, { redirect: "manual", ...init })).status;
 
+/** `fetch` would resolve dots. */
+const statusAt = async (url: string, path: string) =>
+  await new Promise<number | undefined>((resolve, reject) =>
+    get(`${url}/`, { path }, (response) => resolve(response.resume().statusCode))
+      .once("error", reject)
+  );
+
 for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
   mounting(`below a router that strips its path, Nodeface works ${what} a prefix`, async () => {
     await serving(mount("/a/node", listener(app), own), async (url) => {
@@ -172,11 +179,16 @@ mounting(
           assert.is(await status(`${url}/a/node${path}`), 200, path);
           // Authentication of the prefix would not count.
           assert.is(await status(`${url}/a${path}`), next ? 418 : 404, path);
+          for (const dots of ["/a/..", "/a/%2e%2E", "/a/x/../..", "/a/.", "/a/node/.."]) {
+            assert.is(await statusAt(url, dots + path), next ? 418 : 404, dots + path);
+          }
         }
       });
-      await serving(mount("/node", answer, own), async (url) => {
-        assert.is(await status(`${url}/node/v1/info`), 200, "a proxy has removed the rest");
-      });
+      for (const other of ["/node", "/internal", "/a/nodes"]) {
+        await serving(mount(other, answer, own), async (url) => {
+          assert.is(await status(`${url}${other}/v1/info`), 200, "a proxy has changed the path");
+        });
+      }
     }
   },
 );

@@ -399,8 +399,13 @@ hostile("a long list that the schemas of many parameters share is read a few tim
 hostile("a long reference to which many places lead is not read for each of them", async () => {
   const long = `#/${"a/".repeat(500_000)}`;
   const errors = range(50_000).map(() => ({ $ref: "#/x-long" }));
-  const methods = [{ name: "m", params: [], result: { name: "r", schema: {} }, errors }];
-  const { paths } = await openApiOfMethods({ methods, "x-long": { $ref: long } } as Json);
+  const method = { params: [], result: { name: "r", schema: {} } };
+  const examples = range(100).map(() => ({ $ref: "#/x-example" }));
+  const params = range(1000).map(() => ({ $ref: `#/${"a/".repeat(2000)}` }));
+  const { paths } = await openApiOfMethods({
+    methods: [{ ...method, name: "m", errors }, { ...method, name: "n", examples }],
+    ...{ "x-long": { $ref: long }, "x-example": { params } },
+  } as Json);
   assert.ok(JSON.stringify(paths).length < 100_000);
   const text = JSON.stringify({
     ...{ openapi: "3.1.1", info, "x-long": { $ref: long } },

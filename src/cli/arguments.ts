@@ -73,7 +73,7 @@ export class Arguments {
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
-      if (text && !isServiceLink(text)) this.#texts.set(name, { text, called: variable });
+      if (text && !isServiceLink(variable, text)) this.#texts.set(name, { text, called: variable });
     }
     if (this.command === "init" && !this.has("url")) {
       this.#problems.push(
@@ -127,7 +127,7 @@ export class Arguments {
       const name = PREFIX + end;
       if (VARIABLES.has(name) || used.includes(name)) return [];
       const text = tryRead(() => this.#env[name]) ?? "";
-      if (isOfServiceLink(name) || isServiceLink(text)) return [];
+      if (isOfServiceLink(name) || isServiceLink(name, text)) return [];
       // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
       const meant = nearest(end, known);
       return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;

@@ -73,7 +73,7 @@ function addressIn(args: string[]): URL {
   // The service ignores these variables, too.
   const variable = ["NODEFACE_PORT", "PORT"].find((name) => {
     const text = process.env[name] ?? "";
-    return text !== "" && !isServiceLink(text);
+    return text !== "" && !isServiceLink(name, text);
   });
   const port = variable === undefined ? "8080" : process.env[variable]!;
   const { values: { accept }, positionals } = parseArgs({

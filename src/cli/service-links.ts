@@ -5,8 +5,9 @@
  * @module
  */
 
-/** Tells whether the text of a variable is such a link, and not a setting. */
-export const isServiceLink = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.test(text);
+/** Tells whether a variable is such a link, and not a setting. */
+export const isServiceLink = (name: string, text: string): boolean =>
+  /_PORT$/.test(name) && /^(?:tcp|udp|sctp):\/\//.test(text);
 
 /** Tells whether only Kubernetes sets a variable of this name. */
 export const isOfServiceLink = (name: string): boolean =>

@@ -151,12 +151,15 @@ function formatOf(
 
 /** Tells whether a schema, its parts included, is that of objects, which have no text. */
 function isObjectOnly(root: Json, schema: Json): boolean {
-  const all = typesIn(root, schema).filter((type) => type !== "null");
   const types = typesOf(schema);
-  if (types.includes("object") && !types.includes("string")) return true;
-  if (all.length > 0) return all.every((type) => type === "object");
-  const parts = listOf(schema.allOf).slice(0, PARTS_MAX).map((part) => followReference(root, part));
-  return [schema, ...parts].some(({ properties }) => properties !== undefined);
+  if (types.length > 0) return types.includes("object") && !types.includes("string");
+  const partsIn = (key: string) =>
+    listOf(schema[key]).slice(0, PARTS_MAX).map((part) => followReference(root, part));
+  const isObject = ({ properties, ...part }: Json) =>
+    properties !== undefined || typesOf(part).join() === "object";
+  const alternatives = [...partsIn("anyOf"), ...partsIn("oneOf")];
+  return [schema, ...partsIn("allOf")].some(isObject) ||
+    (alternatives.length > 0 && alternatives.every(isObject));
 }
 
 const TYPE_MAX = 20, PARTS_MAX = 10;

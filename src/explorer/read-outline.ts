@@ -222,8 +222,8 @@ class SectionReader {
 }
 
 /**
- * Returns `undefined` for a server without HTTP, such as `localhost:8545`, whose scheme is
- * `localhost`. Cached, since most operations have the document's server.
+ * Returns `undefined` for an invalid URL, and for one without HTTP, such as `localhost:8545`, whose
+ * scheme is `localhost`. Cached, since most operations have the document's server.
  */
 const addressOf = onceFor((server: Json): string | undefined => {
   try {
@@ -232,7 +232,7 @@ const addressOf = onceFor((server: Json): string | undefined => {
     const path = trim(pathname);
     return origin === HERE ? path : origin + path;
   } catch {
-    return "";
+    return undefined;
   }
 });
 

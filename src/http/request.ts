@@ -231,19 +231,18 @@ export class Prefix {
     // Behind a prefix that the router has stripped, the node's path may begin like the prefix.
     if (this.#prefix !== "" && original.endsWith(this.#prefix + pathname)) return [pathname];
     const starts = isWhole ? [this.#prefix] : this.#ends;
-    const mount = mountOf(pathname, original);
-    return starts
-      .filter((start) => mount === undefined || this.#mayBegin(mount + start))
+    const missing = this.#missingAfter(mountOf(pathname, original));
+    return starts.filter((start) => missing === undefined || start.toLowerCase() === missing)
       .flatMap((start) => stripStart(pathname, start) ?? []);
   }
 
   /**
-   * Tells whether a requested path that begins so may be below the prefix, of which a proxy may
-   * have removed a part. Routers compare without regard to case.
+   * Returns the rest of the prefix, in lower case, if a router has removed only its beginning. What
+   * is beside that rest is not below the prefix.
    */
-  #mayBegin(start: string): boolean {
-    const prefix = this.#prefix.toLowerCase(), begun = start.toLowerCase();
-    return prefix.endsWith(begun) || begun.endsWith(prefix);
+  #missingAfter(mount: string): string | undefined {
+    const prefix = this.#prefix.toLowerCase(), begun = mount.toLowerCase();
+    return begun !== "" && prefix.startsWith(`${begun}/`) ? prefix.slice(begun.length) : undefined;
   }
 
   /**
@@ -257,12 +256,15 @@ export class Prefix {
   }
 }
 
-/** Returns what a router has removed from the path, if the router tells. */
-function mountOf(pathname: string, original: string): string | undefined {
-  if (original === "") return undefined;
+/** Returns what a router has removed from the path, or an empty text if it does not tell. */
+function mountOf(pathname: string, original: string): string {
   if (original.endsWith(pathname)) return original.slice(0, -pathname.length);
-  return pathname === "/" ? original : undefined;
+  return pathname === "/" ? original : "";
 }
+
+/** Tells whether a path leads to another one than its segments say. Routers do not resolve it. */
+export const hasDotSegments = (url: string): boolean =>
+  /^[^?#]*[\\/](?:\.|%2e){1,2}(?:[\\/?#]|$)/i.test(url);
 
 function stripStart(pathname: string, start: string): string | undefined {
   if (start !== "" && pathname === start) return "/";

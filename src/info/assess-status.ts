@@ -167,9 +167,15 @@ function ifFaultyByKind(evidence: Evidence): NodeStatus | undefined {
   return status?.code === "syncing" ? undefined : status;
 }
 
-/** Returns the status by the first of the kind's rules that applies. */
-function statusByKind({ plan, responses }: Evidence): NodeStatus | undefined {
-  const rule = plan.health?.rules?.find(({ when }) => holds(when, responses));
+/**
+ * Returns the status by the first of the kind's rules that applies. A node that makes the blocks of
+ * its network itself does not sync.
+ */
+function statusByKind(evidence: Evidence): NodeStatus | undefined {
+  const { plan, responses } = evidence;
+  const rule = plan.health?.rules?.find(({ when, code }) =>
+    holds(when, responses) && !(code === "syncing" && isPrivate(evidence))
+  );
   return rule && statusOfRule(rule, responses);
 }
 
@@ -238,7 +244,7 @@ function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
 function ifSyncing(evidence: Evidence): NodeStatus | undefined {
   const { plan: { health }, values } = evidence;
   const byKind = statusByKind(evidence);
-  if (byKind?.code === "syncing" && !isPrivate(evidence)) return byKind;
+  if (byKind?.code === "syncing") return byKind;
   const behind = blocksBehind(reachedBy(evidence), targetsOf(evidence));
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");

@@ -30,6 +30,8 @@ export interface Difference {
 export interface Evidence extends CachedResponses {
   readonly plan: Plan;
   readonly cache: SourceCache;
+  /** True if the node itself says something. */
+  readonly hasSaid: boolean;
   /** What the node itself says, and what its kind says of it. */
   readonly reported: Values;
   /** The same with the operator's labels, for what the node does not say. */

@@ -143,6 +143,7 @@ export class KindState {
       ...cached,
       plan,
       cache,
+      hasSaid: Object.values(read).some((value) => value !== undefined),
       reported,
       // What the operator writes is a label, by which no rule goes if the node says otherwise.
       values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },

@@ -254,8 +254,8 @@ export class Monitor {
     const report = this.#report();
     const { took, remarks } = this.#reader.state.review();
     const now = this.#now();
-    const { evidence: { plan, reported } } = report;
-    this.#log.note({ ...report, reported, remarks }, now.monotonic);
+    const { evidence: { plan, reported, hasSaid } } = report;
+    this.#log.note({ ...report, reported, hasSaid, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.

@@ -144,6 +144,8 @@ interface StateReport {
   readonly status: NodeStatus;
   /** The values from the node, including hidden values. */
   readonly reported: Values;
+  /** True if the node has said something, and not only its kind. */
+  readonly hasSaid: boolean;
   readonly info: Info;
   readonly respondedAt: Instant;
   readonly omitted: ReadonlyMap<string, string>;
@@ -166,12 +168,12 @@ export class StateLog {
   }
 
   /** @param now the time of a monotonic clock, in milliseconds */
-  note({ status, reported, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
+  note(report: StateReport, now: number): void {
+    const { status, reported, info, respondedAt, omitted, remarks } = report;
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(reported, respondedAt.monotonic);
       this.#logStart(reported.started_at, respondedAt);
-      const hasSaid = Object.values(reported).some((value) => value !== undefined);
-      const seen = hasSaid ? seenIn(info, respondedAt.date) : undefined;
+      const seen = report.hasSaid ? seenIn(info, respondedAt.date) : undefined;
       if (seen) {
         this.#options.memory.lastSeen = seen;
         this.#logVersion(seen, now);

@@ -169,7 +169,7 @@ export interface NetworkRules {
   peers?: number | undefined;
   /**
    * True for a network such as regtest, whose blocks the node makes itself when it is told to.
-   * Neither synced nor progress counts there.
+   * Neither synced, progress nor a rule with the code syncing counts there.
    * @default false
    */
   private?: boolean | undefined;

@@ -139,7 +139,7 @@ class OperationReader {
     if (isByPosition) properties.sort(([, a], [, b]) => position(a) - position(b));
     const common = this.#common(post);
     const parameters = properties.map(([name, value]): NodeParameter => {
-      const heavyFrom = { ...this.#follow(value), ...objectOf(value) }["x-heavy-from"];
+      const heavyFrom = objectOf(value)["x-heavy-from"] ?? this.#follow(value)["x-heavy-from"];
       return {
         name,
         in: "body",

@@ -178,7 +178,9 @@ export function withMarksOfMethods(
   const methods = listOf(openrpc.methods).flatMap((method) => {
     const path = pathOfMethod(String(objectOf(method).name));
     const post = objectOf(objectOf(known[path]).post);
-    if (!post["x-checked"]) return [remarked(withLimits(objectOf(method), post, kind), post)];
+    if (!post["x-checked"]) {
+      return [remarked(withLimits(objectOf(method), post, openrpc, kind), post)];
+    }
     checked.push(path);
     return [];
   });
@@ -187,11 +189,11 @@ export function withMarksOfMethods(
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
 
-function withLimits(method: Json, post: Json, kind: Json): Json {
+function withLimits(method: Json, post: Json, openrpc: Json, kind: Json): Json {
   if (method.params === undefined) return method;
   const properties = valueAt(post, PROPERTIES);
   const params = listOf(method.params).map((value) => {
-    const param = objectOf(value);
+    const param = followReference(openrpc, value);
     const known = objectOf(objectOf(properties)[String(param.name)]);
     const limits = picked({ ...followReference(kind, known), ...known }, LIMIT_MARKS);
     if (Object.keys(limits).length === 0) return value;

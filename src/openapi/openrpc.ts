@@ -13,7 +13,9 @@ import {
   listOf,
   mapMembers,
   objectOf,
+  onceFor,
   present,
+  resolveFragment,
   setMember,
   textOf,
   valueAt,
@@ -89,12 +91,18 @@ export async function openApiOfMethods(
   openrpc: unknown,
 ): Promise<{ paths: Json; components: Json; tags: readonly Json[] }> {
   const document = objectOf(await mapSchemas(openrpc, { openrpc: "1.3" }, upgradeSchema));
-  const follow = (value: unknown) => followReference(document, value);
+  const follow = followerOf(document);
   const methods = new Map<string, Json>();
   for (const method of listOf(document.methods).map(follow)) {
     const name = textOf(method.name);
     if (name && !methods.has(name)) methods.set(name, method);
   }
+  // Many methods may share an example with many parameters.
+  const readExample = onceFor((example: Json): Json => ({
+    ...example,
+    params: listOf(example.params).map(follow),
+    result: follow(example.result),
+  }));
   const freeId = createFreeName(new Set(methods.keys()));
   const paths: Json = {};
   const tags = new Map<string, Json>();
@@ -102,7 +110,7 @@ export async function openApiOfMethods(
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     await pause();
-    const parts = partsOf(document, method);
+    const parts = partsOf(method, follow, readExample);
     for (const part of sizedIn(parts)) left -= estimateSize(part, sizes);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
     for (const tag of parts.tags) addTag(tags, tag);
@@ -131,9 +139,20 @@ export async function openApiOfMethods(
   };
 }
 
+type Follow = (value: unknown) => Json;
+
+/** Returns a function that reads each reference once: many places may lead to a long one. */
+function followerOf(document: Json): Follow {
+  const targets = new Map<string, unknown>();
+  const resolve = (ref: string) => {
+    if (!targets.has(ref)) targets.set(ref, resolveFragment(document, ref.slice(1)));
+    return targets.get(ref);
+  };
+  return (value) => followReference(document, value, resolve);
+}
+
 /** Follows the references of a method. */
-function partsOf(document: Json, method: Json): Parts {
-  const follow = (value: unknown) => followReference(document, value);
+function partsOf(method: Json, follow: Follow, readExample: (example: Json) => Json): Parts {
   const params = listOf(method.params).map(follow);
   const isByPosition = method.paramStructure !== "by-name";
   const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(params));
@@ -143,12 +162,8 @@ function partsOf(document: Json, method: Json): Parts {
     isKnown,
     params: !isKnown ? [] : isByPosition ? params.map(withPosition) : params,
     result: follow(method.result),
-    errors: listOf(method.errors).slice(0, LIMITS.members).map(follow),
-    examples: listOf(method.examples).slice(0, LIMITS.members).map(follow).map((example) => ({
-      ...example,
-      params: listOf(example.params).slice(0, LIMITS.members).map(follow),
-      result: follow(example.result),
-    })),
+    errors: listOf(method.errors).map(follow),
+    examples: listOf(method.examples).map(follow).map(readExample),
     tags: listOf(method.tags).map(follow).filter((tag) => textOf(tag.name) !== undefined),
   };
 }

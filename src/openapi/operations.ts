@@ -33,16 +33,21 @@ export const TOKEN_SCHEME = "NodefaceToken";
 
 const METHODS: ReadonlySet<string> = new Set([...COMMON_METHODS, "trace", "query"]);
 const CHAIN_MAX = 16;
-/** In characters. A longer one, to which many places may lead, would be read for each of them. */
-const REFERENCE_MAX = 4096;
 
-/** Returns an empty object if the chain of references is broken, or if it or a part is too long. */
-export function followReference(document: Json, value: unknown): Json {
+/**
+ * Returns an empty object if the chain of references is broken or too long.
+ *
+ * @param resolve returns what a reference such as `#/components/schemas/A` leads to
+ */
+export function followReference(
+  document: Json,
+  value: unknown,
+  resolve: (ref: string) => unknown = (ref) => resolveFragment(document, ref.slice(1)),
+): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
-    const isTooLong = i === CHAIN_MAX || found.$ref.length > REFERENCE_MAX;
-    if (isTooLong || !found.$ref.startsWith("#/")) return {};
-    found = objectOf(resolveFragment(document, found.$ref.slice(1)));
+    if (i === CHAIN_MAX || !found.$ref.startsWith("#/")) return {};
+    found = objectOf(resolve(found.$ref));
   }
   return found;
 }

@@ -116,7 +116,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
   private: optional(
     BOOLEAN,
     "True for a network such as regtest, whose blocks the node makes itself when it is told to. " +
-      "Neither synced nor progress counts there",
+      "Neither synced, progress nor a rule with the code syncing counts there",
     {
       default: "false",
       example: "true",

@@ -406,7 +406,7 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
   testWhere(
     balanced,
     without(balancer.program),
-    "a write that fails is sent once, whatever its method, and a GET again",
+    "a write that fails is sent once, whatever its method, and a GET or HEAD again",
     bench("methods", async (bench) => {
       const seen: string[] = [];
       const servers: Server[] = [];
@@ -427,7 +427,13 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
       const isWell = async () => (await fetch(`${reads}/v1/health`)).status === 200;
       for (const base of [reads, writes]) {
         for (
-          const method of ["POST", "PUT", "PATCH", "DELETE", ...(base === reads ? ["GET"] : [])]
+          const method of [
+            "POST",
+            "PUT",
+            "PATCH",
+            "DELETE",
+            ...(base === reads ? ["GET", "HEAD"] : []),
+          ]
         ) {
           for (const path of ["/broken", "/failed"]) {
             // A balancer leaves out a service for a moment after its error.
@@ -435,7 +441,8 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
             seen.length = 0;
             await fetch(base + path, { method }).then(({ body }) => body?.cancel(), () => {});
             const sent = seen.filter((line) => line === `${method} ${path}`).length;
-            assert.ok(method === "GET" ? sent > 1 : sent <= 1, `${method} ${base}${path}: ${sent}`);
+            const isRead = method === "GET" || method === "HEAD";
+            assert.ok(isRead ? sent > 1 : sent <= 1, `${method} ${base}${path}: ${sent}`);
           }
         }
       }
