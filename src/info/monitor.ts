@@ -223,7 +223,7 @@ export class Monitor {
       outcomes,
       status,
       info,
-      ...reportedSoftware(evidence),
+      ...softwareOf(evidence),
     };
   }
 
@@ -266,7 +266,7 @@ export class Monitor {
 
   #snapshotOf({ info, evidence }: InfoReport): Promise<Snapshot> {
     const examples = readExamples(evidence.plan.examples, evidence.responses);
-    return this.#snapshots.of(info, { examples, ...reportedSoftware(evidence) });
+    return this.#snapshots.of(info, { examples, ...softwareOf(evidence) });
   }
 
   #report(): InfoReport {
@@ -286,7 +286,7 @@ export class Monitor {
   }
 }
 
-const reportedSoftware = ({ values: { software, version } }: NodeReport["evidence"]) => ({
+const softwareOf = ({ values: { software, version } }: NodeReport["evidence"]) => ({
   software: textOf(software),
   version: textOf(version),
 });
