@@ -632,6 +632,28 @@ config("the error for an invalid value gives the limit or the nearest valid name
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
 });
 
+for (
+  const [key, least, most, beyond] of [
+    ["events.listeners", "1", "10000", ["0", "10001"]],
+    ["events.per_address", "1", "10000", ["0", "10001"]],
+    ["forward.per_minute", "1", "10000000", ["0", "10000001"]],
+    ["forward.limit", "1KiB", "1GiB", ["1023B", "2GiB"]],
+    ["forward.timeout", "100ms", "10m", ["99ms", "11m"]],
+    ["info.history", "4m", "24h", ["3m", "25h"]],
+    ["info.stalled_after", "10s", "24h", ["9s", "25h"]],
+    ["node.timeout", "1ms", "10s", ["0ms", "10001ms"]],
+  ] as const
+) {
+  config(`${key} is from ${least} to ${most}`, () => {
+    const [section, name] = key.split(".") as [string, string];
+    const of = (text: string) => problems(`${section}: { ${name}: ${text} }`);
+    for (const text of [least, most]) {
+      assert.equal(of(text).filter((problem) => problem.includes(key)), [], text);
+    }
+    for (const text of beyond) assert.match(of(text).join(), key, text);
+  });
+}
+
 config("a path in a file is relative to that file, unless it begins with / or ~/", () => {
   const { node, info } = readFile(
     `node: { auth: { digest_file: secret }, tls: { ca_file: ca.pem } }

@@ -105,6 +105,11 @@ for (const [mistake, sources] of Object.entries(MISTAKES)) {
   }
 }
 
+expressions("only the first 1,000 characters of a text are searched", () => {
+  assert.ok(findFirst(`${"a".repeat(999)}b`, "b"));
+  assert.is(findFirst(`${"a".repeat(1000)}b`, "b"), undefined);
+});
+
 expressions("nothing may be repeated at will", () => {
   for (const nothing of ["(?:)", "()()", "(?:a{0})", "(?:(b){0})"]) {
     const found = findFirst("xaby", `a${nothing}{1000000000}b`);

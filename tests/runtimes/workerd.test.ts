@@ -40,6 +40,23 @@ for (const flags of [[], ["nodejs_compat"]]) {
 
 large.run();
 
+const quiet = suite("workerd, which has no timers between requests");
+
+quiet("workers have no events and no history", async () => {
+  const { url, stop } = await startPlainWorkerd("{}", []);
+  try {
+    for (const path of ["v1/events", "v1/history"]) {
+      const answer = await get(url, path);
+      await answer.body?.cancel();
+      assert.is(answer.status, 404, path);
+    }
+  } finally {
+    await stop();
+  }
+});
+
+quiet.run();
+
 const starting = suite("workerd, whose clock shows 1970 before the first request");
 
 starting("a service has started with its first request", async () => {
