@@ -1,7 +1,9 @@
 /**
  * Runs the test files whose path below `tests/` matches a pattern. Exits with 0 if all tests pass.
  */
-import { readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
@@ -14,6 +16,19 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
 if (suites.length === 0) throw new Error(`no file has a path like ${process.argv[2]}`);
+
+/** Holds the folders of the tests: a node leaves up to 500 MB, also if its test fails. */
+const scratch = mkdtempSync(join(tmpdir(), "nodeface-tests-"));
+// Some tests run programs as other users.
+chmodSync(scratch, 0o755);
+process.env.TMPDIR = scratch;
+process.once("exit", () => {
+  try {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    // A program that was killed may still write there.
+  }
+});
 
 const { fetch } = globalThis;
 /** Node says of a failed request only that it failed, and uvu prints no cause. */
