@@ -130,8 +130,7 @@ for (const [name, { containers: [container] }] of Object.entries(PODS)) {
   });
 
   kubernetes(`the ${name} has no rights that it does not need`, () => {
-    const { enableServiceLinks, automountServiceAccountToken } = PODS[name]!;
-    assert.equal([enableServiceLinks, automountServiceAccountToken], [false, false]);
+    assert.is(PODS[name]!.automountServiceAccountToken, false);
     const { securityContext } = container;
     const own = PODS[name]!.securityContext as object | undefined;
     const { fsGroup: _fsGroup, ...all } = { ...own, ...securityContext } as Record<string, unknown>;
@@ -153,14 +152,6 @@ kubernetes("both ways have the same probes, port and resources", () => {
     return { ports, startupProbe, livenessProbe, readinessProbe, resources };
   });
   assert.equal(deployment, sidecar);
-});
-
-kubernetes("without enableServiceLinks: false, the start would fail", async () => {
-  const { code, stderr } = await run([...COMMANDS.Node, "http://127.0.0.1:9"], {
-    NODEFACE_PORT: "tcp://10.0.0.1:8080",
-  });
-  assert.is(code, 1);
-  assert.match(stderr, "NODEFACE_PORT must be");
 });
 
 kubernetes("each port is the one on which the service listens", async () => {
