@@ -151,7 +151,8 @@ const SEND = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 const WRONG_PATHS = [
   ...["/cosmos.base.tendermint.v1beta1.Service/ABCIQuery", "/p2p/filter/addr/192.0.2.1"],
   ...["/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo", "/app/simulate", "/store/bank/x"],
-  "/store/bank/subspace",
+  ...["/store/bank/subspace", "/ethermint.evm.v1.Query/EthCall", "/cosmos.evm.vm.v1.Query/EthCall"],
+  ...["/cosmos.auth.v1beta1.Query/Accounts", "/cosmos.bank.v1beta1.Query/DenomOwners"],
   ...["/cosmos.bank.v1beta1.Msg/Send", `${SEND}.Query/X`, `/x.Query/Y${SEND}`, "/x.Query/"],
   ...[`/x.Query/..${SEND}`, `/store/..${SEND}/key`, `/custom/x${SEND}?`, "/Query/X", "/a/b"],
 ];
@@ -190,7 +191,7 @@ const QUERIES = [
   ...["/dydxprotocol.clob.Query/ClobPair", "/celestia.blob.v1.Query/Params", "store/ibc/key"],
   ...["/store/bank/key", "/app/version", "/custom/gov/proposals", ""],
   ...["/custom/vstorage/data/published.agoricNames", "/cosmos.tx.v1beta1.Service/Simulate"],
-  ...["/cosmos.tx.v1beta1.Service/GetTx", "/ethermint.evm.v1.Query/EthCall"],
+  ...["/cosmos.tx.v1beta1.Service/GetTx", "/cosmos.auth.v1beta1.Query/AccountInfo"],
   ...["/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock"],
 ];
 
@@ -205,6 +206,18 @@ reads("cosmos: queries of an application pass unchanged", async () => {
     const body = envelopeOf("abci_query", params);
     assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
     assert.equal(cameWith("abci_query").map(textOf), [body]);
+  }
+});
+
+reads("cosmos: a search for one transaction passes as CosmJS sends it", async () => {
+  for (const query of [`tx.hash='${"0A".repeat(32)}'`, "message.sender='a' AND tx.height=5"]) {
+    for (const page of ["1", 1]) {
+      node.received = [];
+      const params = { query, page, per_page: "100", order_by: "asc" };
+      const body = envelopeOf("tx_search", JSON.stringify(params));
+      assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
+      assert.equal(cameWith("tx_search").map(textOf), [body]);
+    }
   }
 });
 
@@ -235,6 +248,9 @@ const WRONG_FUNCTIONS = [
   ...["GrandpaApi_submit_report_equivocation_unsigned_extrinsic", "Unknown_get_x", "XApi_set_x"],
   ...["BeefyApi_submit_report_future_block_voting_unsigned_extrinsic", "get_x", "Core_version_"],
   ...["ParachainHost_submit_pvf_check_statement", "ParachainHost_submit_report_dispute_lost"],
+  ...["ContractsApi_call", "ContractsApi_instantiate", "DryRunApi_dry_run_call"],
+  ...["EthereumRuntimeRPCApi_call", "EthereumRuntimeRPCApi_create", "ReviveApi_eth_transact"],
+  ...["EthereumRuntimeRPCApi_pending_block", "ReviveApi_call", "ReviveApi_instantiate"],
   ...["ReviveApi_trace_block", `Core_version\0${GENERATE}`, `Core_version,${GENERATE}`],
 ];
 
@@ -271,9 +287,9 @@ for (const runtimeCall of RUNTIME_CALLS) {
         ...["Core_version", "Metadata_metadata_at_version", "AccountNonceApi_account_nonce"],
         ...["TransactionPaymentApi_query_info", "NominationPoolsApi_pending_rewards"],
         ...["GrandpaApi_grandpa_authorities", "BabeApi_configuration", "AuraApi_slot_duration"],
-        ...["ParachainHost_validators", "ParachainHost_session_info", "DryRunApi_dry_run_call"],
+        ...["ParachainHost_validators", "ParachainHost_session_info", "ReviveApi_balance"],
         ...["EthereumRuntimeRPCApi_chain_id", "NeuronInfoRuntimeApi_get_neurons_lite"],
-        ...["ContractsApi_call", "XcmPaymentApi_query_xcm_weight", "ReviveApi_balance"],
+        ...["ContractsApi_get_storage", "XcmPaymentApi_query_xcm_weight"],
       ])
     ) {
       node.received = [];
@@ -331,6 +347,13 @@ const rpc = (method: string, params: string): Call => ({
 const LONG = "z".repeat(2000);
 
 /** The refused calls by kind and by a text that would reach the node. */
+const TX_IDS = Array.from({ length: 9 }, (_, i) => String(i).repeat(64));
+const TX_SEARCHES = [
+  ...["tx.height>0", "tx.height>=5", "message.action='send'", "tx.hash='00'", "tx.height EXISTS"],
+  ...["tx.height=5 OR tx.height>0", "tx.height>0 AND message.action='send'", "", "tx.height=5'"],
+  ...["tx.hash CONTAINS '0'", "a.tx.height=5", "tx.height=5 AND tx.height>0"],
+];
+
 const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>>> = {
   nats: {
     "/subscriptionsz": [
@@ -390,14 +413,25 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
     ),
   },
   algorand: { "/teal/compile": [post("/v1/node/v2/teal/compile", "#define a b b")] },
-  bitcoin: Object.fromEntries(
-    ["validateaddress", "verifymessage"].map((method) => [method, [
-      rpc(method, JSON.stringify([LONG, "", ""].slice(0, method === "verifymessage" ? 3 : 1))),
-      rpc(method, `{"address":"${LONG}"}`),
-      rpc(method, `{"args":["${LONG}"]}`),
-    ]]),
-  ),
+  bitcoin: {
+    gettxoutproof: [JSON.stringify([TX_IDS]), JSON.stringify({ txids: TX_IDS })]
+      .map((params) => rpc("gettxoutproof", params)),
+    ...Object.fromEntries(
+      ["validateaddress", "verifymessage"].map((method) => [method, [
+        rpc(method, JSON.stringify([LONG, "", ""].slice(0, method === "verifymessage" ? 3 : 1))),
+        rpc(method, `{"address":"${LONG}"}`),
+        rpc(method, `{"args":["${LONG}"]}`),
+      ]]),
+    ),
+  },
   bcoin: { verifyblock: [rpc("verifyblock", '["00"]')] },
+  cosmos: {
+    tx_search: TX_SEARCHES.flatMap((query) => [
+      rpc("tx_search", JSON.stringify({ query })),
+      get(`/v1/node/tx_search?query=${encodeURIComponent(quoted(query))}`),
+      get(`/v1/node/tx_search?query=${encodeURIComponent(query)}`),
+    ]),
+  },
   substrate: {
     system_accountNextIndex: [`["${LONG}"]`, `["${LONG}",1]`, '["5G 5"]', "[[5]]"]
       .map((params) => rpc("system_accountNextIndex", params)),
@@ -475,6 +509,11 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
     "/api/v0/cat?arg=bafy&encoding=json&stream-channels=true&timeout=60s&offline=true",
   ],
   ["ergo", get("/v1/node/blocks/lastHeaders/1000"), "/blocks/lastHeaders/1000"],
+  ...[`tx.hash='${"0A".repeat(32)}'`, "tx.height=5", "tx.height = '5' AND message.action = '/a.B'"]
+    .flatMap((query): (readonly [string, Call, string])[] => {
+      const sent = `/tx_search?query=${encodeURIComponent(quoted(query))}&per_page=100`;
+      return [["cosmos", get(`/v1/node${sent}`), sent]];
+    }),
   ["ergo", get("/v1/node/nipopow/proof/10/100"), "/nipopow/proof/10/100"],
   [
     "monero",
@@ -659,8 +698,8 @@ reads("other requests are served while a long list is checked", async () => {
 reads("only patterns of operations marked x-checked are evaluated", async () => {
   const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
   assert.equal([...names].sort(), [
-    "bitcoin gettxspendingprevout",
-    ...["cosmos GET /abci_query", "cosmos abci_query"],
+    ...["bitcoin gettxoutproof", "bitcoin gettxspendingprevout"],
+    ...["cosmos GET /abci_query", "cosmos GET /tx_search", "cosmos abci_query", "cosmos tx_search"],
     "ergo GET /blockchain/box/byTokenId/{tokenId}",
     "ergo GET /nipopow/proof/{minChainLength}/{suffixLength}/{headerId}",
     "ergo POST /blockchain/block/byHeaderIds",

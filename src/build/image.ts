@@ -88,11 +88,15 @@ export async function writeImage(
     const version = labels["org.opencontainers.image.version"];
     const tags = [`nodeface:${version}`, "nodeface:latest"];
     const platform = { os: "linux", architecture: architecture.name };
-    const annotations = { "org.opencontainers.image.ref.name": tags[0] };
-    const index = {
-      schemaVersion: 2,
-      manifests: [{ ...manifest.descriptor, platform, annotations }],
-    };
+    // containerd reads the names here, and others those in `manifest.json`.
+    const manifests = tags.map((tag) => {
+      const annotations = {
+        "io.containerd.image.name": `docker.io/library/${tag}`,
+        "org.opencontainers.image.ref.name": tag.split(":")[1],
+      };
+      return { ...manifest.descriptor, platform, annotations };
+    });
+    const index = { schemaVersion: 2, manifests };
     const saved = [{ Config: config.path, RepoTags: tags, Layers: [root.path] }];
     await writeFile(join(layout, "index.json"), json(index));
     await writeFile(join(layout, "manifest.json"), json(saved));
