@@ -153,6 +153,7 @@ const WRONG_PATHS = [
   ...["/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo", "/app/simulate", "/store/bank/x"],
   ...["/store/bank/subspace", "/ethermint.evm.v1.Query/EthCall", "/cosmos.evm.vm.v1.Query/EthCall"],
   ...["/cosmos.auth.v1beta1.Query/Accounts", "/cosmos.bank.v1beta1.Query/DenomOwners"],
+  ...["/seiprotocol.seichain.evm.Query/StaticCall", "/cosmos.gov.v1.Query/Votes"],
   ...["/cosmos.bank.v1beta1.Msg/Send", `${SEND}.Query/X`, `/x.Query/Y${SEND}`, "/x.Query/"],
   ...[`/x.Query/..${SEND}`, `/store/..${SEND}/key`, `/custom/x${SEND}?`, "/Query/X", "/a/b"],
 ];
@@ -192,6 +193,7 @@ const QUERIES = [
   ...["/store/bank/key", "/app/version", "/custom/gov/proposals", ""],
   ...["/custom/vstorage/data/published.agoricNames", "/cosmos.tx.v1beta1.Service/Simulate"],
   ...["/cosmos.tx.v1beta1.Service/GetTx", "/cosmos.auth.v1beta1.Query/AccountInfo"],
+  ...["/evmos.erc20.v1.Query/TokenPairs", "/seiprotocol.seichain.evm.Query/SeiAddressByEVMAddress"],
   ...["/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock"],
 ];
 
@@ -210,7 +212,7 @@ reads("cosmos: queries of an application pass unchanged", async () => {
 });
 
 reads("cosmos: a search for one transaction passes as CosmJS sends it", async () => {
-  for (const query of [`tx.hash='${"0A".repeat(32)}'`, "message.sender='a' AND tx.height=5"]) {
+  for (const query of [`tx.hash='${"0A".repeat(32)}'`, "tx.height=5 AND message.sender='a'"]) {
     for (const page of ["1", 1]) {
       node.received = [];
       const params = { query, page, per_page: "100", order_by: "asc" };
@@ -351,7 +353,10 @@ const TX_IDS = Array.from({ length: 9 }, (_, i) => String(i).repeat(64));
 const TX_SEARCHES = [
   ...["tx.height>0", "tx.height>=5", "message.action='send'", "tx.hash='00'", "tx.height EXISTS"],
   ...["tx.height=5 OR tx.height>0", "tx.height>0 AND message.action='send'", "", "tx.height=5'"],
-  ...["tx.hash CONTAINS '0'", "a.tx.height=5", "tx.height=5 AND tx.height>0"],
+  ...["tx.hash CONTAINS '0'", "a.tx.height=5", "tx.height=5 AND tx.height>0", "tx.height=00"],
+  ...["tx.height=0 AND tx.height=5", "message.sender='a' AND tx.height=5", "tx.height='0'"],
+  ...["tx.height=5 AND a.b='c\\u0027 AND tx.height>0 AND a.b=\\u0027d'", "tx.acc_seq='cosmos1a'"],
+  "tx.acc_seq='cosmos1a/5' AND message.action='send'",
 ];
 
 const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>>> = {
@@ -510,6 +515,7 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   ],
   ["ergo", get("/v1/node/blocks/lastHeaders/1000"), "/blocks/lastHeaders/1000"],
   ...[`tx.hash='${"0A".repeat(32)}'`, "tx.height=5", "tx.height = '5' AND message.action = '/a.B'"]
+    .concat("tx.acc_seq='cosmos1abc/5'", `tx.signature='${"aB+/".repeat(21)}aB=='`)
     .flatMap((query): (readonly [string, Call, string])[] => {
       const sent = `/tx_search?query=${encodeURIComponent(quoted(query))}&per_page=100`;
       return [["cosmos", get(`/v1/node${sent}`), sent]];

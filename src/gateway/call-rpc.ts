@@ -149,7 +149,9 @@ class Calls {
     if (running) {
       const parts = this.#batchPartsOf(ready);
       if (goesAsItCame(parts, body)) return await this.#sendAsItCame(running, ready, body);
-      for (const { calls } of parts) {
+      // What goes by the client's connection may wait for the client, and then keeps no slot.
+      const isLast = ({ calls: [first] }: BatchPart) => this.#isByConnection(first!);
+      for (const { calls } of [...parts.filter((one) => !isLast(one)), ...parts.filter(isLast)]) {
         await this.#setReplies(calls, await this.#sendTogether(running, calls));
       }
     }
@@ -238,13 +240,14 @@ class Calls {
 
   async #sendTogether(running: RunningCalls, calls: readonly SentCall[]): Promise<CallOutcome[]> {
     const [first] = calls as [SentCall];
-    const { operation } = first.entry;
-    if (!this.#subscriber || !needsConnection(operation)) {
-      return await running.call(calls);
-    }
+    if (!this.#subscriber || !this.#isByConnection(first)) return await running.call(calls);
     // The response may wait behind notifications that the client reads slowly.
-    if (this.#isOnly) running.freeSlot();
+    running.freeSlot();
     return [await this.#subscriber.send(first, this.#isOnly)];
+  }
+
+  #isByConnection({ entry }: SentCall): boolean {
+    return this.#subscriber !== undefined && needsConnection(entry.operation);
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
@@ -252,8 +255,7 @@ class Calls {
     const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
-      const isAlone = operation.access !== "read" || one.isHeavy ||
-        (this.#subscriber !== undefined && needsConnection(operation));
+      const isAlone = operation.access !== "read" || one.isHeavy || this.#isByConnection(one);
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone) last.calls.push(one);
       else parts.push({ calls: [one], isAlone });
