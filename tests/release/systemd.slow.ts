@@ -52,6 +52,7 @@ systemd(
     const others = lines(template).filter((line) => !lines(text).includes(line));
     assert.equal(others, [
       "Description=Nodeface, the REST face of %i",
+      "EnvironmentFile=-/etc/nodeface/%i.environment",
       "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
       "ExecReload=/usr/local/bin/nodeface check --offline --config /etc/nodeface/%i.yaml",
     ]);
