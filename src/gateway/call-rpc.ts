@@ -70,8 +70,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
 
 /** Sends calls that need the connection of a client. */
 export interface Subscriber {
-  /** @param isOnly true if no other call of the message is sent */
-  send(call: ReadyCall, isOnly: boolean): Promise<RpcOutcome>;
+  /**
+   * @param isOnly true if no other call of the message is sent
+   * @param onSent called when the call is on its way to the node
+   */
+  send(call: ReadyCall, isOnly: boolean, onSent: () => void): Promise<RpcOutcome>;
 }
 
 const needsConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
@@ -149,11 +152,15 @@ class Calls {
     if (running) {
       const parts = this.#batchPartsOf(ready);
       if (goesAsItCame(parts, body)) return await this.#sendAsItCame(running, ready, body);
-      // What goes by the client's connection may wait for the client, and then keeps no slot.
-      const isLast = ({ calls: [first] }: BatchPart) => this.#isByConnection(first!);
-      for (const { calls } of [...parts.filter((one) => !isLast(one)), ...parts.filter(isLast)]) {
-        await this.#setReplies(calls, await this.#sendTogether(running, calls));
+      const waiting: Promise<void>[] = [];
+      for (const { calls } of parts) {
+        const [first] = calls as [SentCall];
+        if (this.#isByConnection(first)) waiting.push(...await this.#sendByConnection(first));
+        else await this.#setReplies(calls, await running.call(calls));
       }
+      // These responses may wait behind notifications that the client reads slowly.
+      if (waiting.length > 0) running.freeSlot();
+      await Promise.all(waiting);
     }
     return writeReplies(body, this.#replies);
   }
@@ -238,12 +245,14 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  async #sendTogether(running: RunningCalls, calls: readonly SentCall[]): Promise<CallOutcome[]> {
-    const [first] = calls as [SentCall];
-    if (!this.#subscriber || !this.#isByConnection(first)) return await running.call(calls);
-    // The response may wait behind notifications that the client reads slowly.
-    running.freeSlot();
-    return [await this.#subscriber.send(first, this.#isOnly)];
+  /** Resolves when the call is on its way to the node, to what ends with the response. */
+  async #sendByConnection(call: SentCall): Promise<[response: Promise<void>]> {
+    let response = Promise.resolve();
+    await new Promise<void>((onSent) => {
+      const outcome = this.#subscriber!.send(call, this.#isOnly, onSent);
+      response = outcome.then((one) => this.#setReplies([call], [one])).finally(onSent);
+    });
+    return [response];
   }
 
   #isByConnection({ entry }: SentCall): boolean {

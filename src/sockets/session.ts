@@ -240,7 +240,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const lease = gateway.lease(this.#gone, caller);
     const deferred: Subscription[] = [];
     const subscriber: Subscriber = {
-      send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),
+      send: (call, isOnly, onSent) => this.subscriptions.send(call, isOnly, deferred, onSent),
     };
     try {
       const refusal = !table.isKnown

@@ -92,16 +92,26 @@ export class Subscriptions {
    * node.
    *
    * @param isOnly true if no other call of the message is sent
+   * @param onSent called when the call is on its way to the node
    */
-  async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<RpcOutcome> {
+  async send(
+    call: ReadyCall,
+    isOnly: boolean,
+    deferred: Subscription[],
+    onSent: () => void = () => {},
+  ): Promise<RpcOutcome> {
     const { entry: { operation }, params, unsubscribe } = call;
-    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
-    if (operation.subscription) return await this.subscribe(call, deferred);
+    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params, onSent);
+    if (operation.subscription) return await this.subscribe(call, deferred, onSent);
     // What another call of the message takes must not keep notifications waiting.
-    return await this.#call(call, isOnly ? deferred : undefined);
+    return await this.#call(call, isOnly ? deferred : undefined, onSent);
   }
 
-  async subscribe(call: ReadyCall, deferred: Subscription[]): Promise<RpcOutcome> {
+  async subscribe(
+    call: ReadyCall,
+    deferred: Subscription[],
+    onSent: () => void = () => {},
+  ): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
     if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     const hasNotification = operation.subscription!.notification !== undefined;
@@ -112,6 +122,7 @@ export class Subscriptions {
       await this.#checkNode();
       const responding = nodeSocket.call(operation.name, params);
       const callId = String(nodeSocket.lastId);
+      onSent();
       const outcome = await responding;
       if (outcome.error || this.#hasEnded) return outcome;
       const id = hasNotification ? outcome.result : callId;
@@ -132,12 +143,18 @@ export class Subscriptions {
     }
   }
 
-  async #call(call: ReadyCall, deferred: Subscription[] | undefined): Promise<RpcOutcome> {
+  async #call(
+    call: ReadyCall,
+    deferred: Subscription[] | undefined,
+    onSent: () => void,
+  ): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
     try {
       const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
       await this.#checkNode();
-      const outcome = await nodeSocket.call(operation.name, params);
+      const responding = nodeSocket.call(operation.name, params);
+      onSent();
+      const outcome = await responding;
       for (const [id, subscription] of this.#all) {
         if (!deferred || !params?.includes(id)) continue;
         subscription.defer();
@@ -162,10 +179,16 @@ export class Subscriptions {
     throw unexpected;
   }
 
-  async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
+  async #unsubscribe(
+    method: string,
+    params: string | undefined,
+    onSent: () => void,
+  ): Promise<RpcOutcome> {
     const ended = [...this.#all.values()].filter((one) => one.isEndedBy(method, params));
     if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
-    const outcome = await this.#nodeSocket.call(method, params);
+    const responding = this.#nodeSocket.call(method, params);
+    onSent();
+    const outcome = await responding;
     for (const { id, hasEnded } of ended) {
       // A node says false of what it has ended itself.
       if (hasEnded || (!outcome.error && outcome.result !== "false")) this.#all.delete(id);

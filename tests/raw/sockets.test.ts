@@ -189,7 +189,7 @@ sockets("a call whose response waits behind notifications keeps no slot", async 
     assert.is((await other.call("system_name")).result, "a");
     const heads = [1, 2].map((id) => ({ id, method: "chainHead_v1_body", params: ["0x1", "0x0"] }));
     client.socket.send(JSON.stringify([...heads, { id: 3, method: "system_name" }]));
-    await until(() => node.calls.length === 5);
+    await until(() => node.calls.length === 6);
     assert.is((await other.call("system_name")).result, "a");
     respond();
     await Promise.all(calls);
