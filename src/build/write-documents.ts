@@ -346,8 +346,7 @@ function secretOf({ auth }: Kind): string | undefined {
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
   return `if Nodeface runs as the node's user and \`node.url\` is a loopback address, it reads ` +
-    `${places}${others}; otherwise, ` +
-    `set \`node.auth\` as below`;
+    `${places}${others}; otherwise, set \`node.auth\` as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

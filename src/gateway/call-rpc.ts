@@ -252,6 +252,8 @@ class Calls {
       const outcome = this.#subscriber!.send(call, this.#isOnly, onSent);
       response = outcome.then((one) => this.#setReplies([call], [one])).finally(onSent);
     });
+    // It is awaited only when the other calls of the batch have ended.
+    response.catch(() => {});
     return [response];
   }
 

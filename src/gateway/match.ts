@@ -4,6 +4,7 @@
  * @module
  */
 import { decodePercent, parsePercent } from "../decode.ts";
+import { hasDotSegments } from "../http/request.ts";
 import {
   byRank,
   foldLetters,
@@ -140,8 +141,7 @@ export class PathTable {
 /** Tells whether all parsers read a path in the same way. */
 function isUnambiguous(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
-  if (path.includes("//")) return false;
-  return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
+  return !path.includes("//") && !hasDotSegments(path);
 }
 
 type IsKept = (one: PolicyEntry, own: PolicyEntry) => boolean;

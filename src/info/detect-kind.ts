@@ -99,13 +99,13 @@ async function tryWithSecrets(
   signal: LightSignal,
 ): Promise<Detection> {
   const extensions = Object.keys(kinds).filter((other) => extendsKind(kinds, other, name));
-  for (const extension of extensions) {
-    const trial = await tryKind(node, extension, kinds[extension]!, extension, signal);
-    if ("because" in trial) return { kind: extension, because: trial.because };
+  let failed: readonly Mismatch[] = [];
+  for (const one of [...extensions, name]) {
+    const trial = await tryKind(node, one, kinds[one]!, one, signal);
+    if ("because" in trial) return { kind: one, because: trial.because };
+    failed = [trial];
   }
-  const trial = await tryKind(node, name, kinds[name]!, name, signal);
-  if ("because" in trial) return { kind: name, because: trial.because };
-  return { status: statusOfUnknown(kinds, [trial]) };
+  return { status: statusOfUnknown(kinds, failed) };
 }
 
 const extendsKind = (kinds: Kinds, name: string, base: string): boolean =>
