@@ -453,6 +453,9 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
         { path: `/v1/node${path}`, body: "9".repeat(6001) },
       ]]),
     ),
+    "/ergoTreeToAddress": [
+      { path: "/v1/node/utils/ergoTreeToAddress", body: `"08${"ff".repeat(4096)}"` },
+    ],
     "/nipopow/": ["1/1000e-1", "1/1001", "101/1", "1/2147483647", "1/1e9", "%31/9999", "1/0", "x/1"]
       .flatMap((path) => [`${path}`, `${path}/${"00".repeat(32)}`])
       .map((path) => get(`/v1/node/nipopow/proof/${path}`)),
@@ -525,6 +528,11 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
     "monero",
     { path: "/v1/node/get_transactions", body: `{"txs_hashes":["${"00".repeat(32)}"]}` },
     "/get_transactions",
+  ],
+  [
+    "ergo",
+    { path: "/v1/node/utils/ergoTreeToAddress", body: `"${"ff".repeat(4096)}"` },
+    "/utils/ergoTreeToAddress",
   ],
   ["ergo", { path: "/v1/node/blockchain/balance", body: `"${"9".repeat(6000)}"` }, "/balance"],
 ];
