@@ -16,7 +16,7 @@ import { bundle } from "./bundle-for-runtime.ts";
 import { writeDebianPackage } from "./debian.ts";
 import { ARCHITECTURES, findLibraries, writeImage } from "./image.ts";
 import { writeChecksums } from "./release.ts";
-import { billOfMaterials, licenses, shippedPackages } from "./shipped-packages.ts";
+import { billOfMaterials, licensedBun, licenses, shippedPackages } from "./shipped-packages.ts";
 
 export const TARGETS: readonly string[] = [
   ...["linux-x64", "linux-arm64", "linux-x64-musl", "linux-arm64-musl"],
@@ -73,7 +73,7 @@ async function main(all: boolean) {
     const shipped = await shippedPackages(packages);
     const version = (await promisify(execFile)(bun, ["--version"])).stdout.trim();
     await writeFile(join(ALL, "nodeface.cdx.json"), await billOfMaterials(shipped, version));
-    await writeFile(join(ALL, "LICENSES.txt"), licenses(shipped));
+    await writeFile(join(ALL, "LICENSES.txt"), licenses([await licensedBun(version), ...shipped]));
     await writeImages();
     await writeDebianPackages();
     writeChecksums(ALL);

@@ -90,7 +90,8 @@ function textsOf(contents: Contents): Record<string, string | Buffer> {
   };
 }
 
-const FOR_PARTS = "The licences of the packages within the executable are in LICENSES.txt.gz.\n";
+const FOR_PARTS =
+  "The licences of Bun and the packages within the executable are in LICENSES.txt.gz.\n";
 
 /** Without the instructions at the start for an installation by hand. */
 const installed = (unit: string): string =>

@@ -8,7 +8,8 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -16,29 +17,37 @@ interface Architecture {
   /** As images name it. */
   name: "amd64" | "arm64";
   target: string;
-  /** Where the C libraries of this architecture are on Debian, the machine's own first. */
-  libraries: string[];
+  /** Where Debian has the C libraries of this architecture, the machine's own first. */
+  libraries: { folder: string; package: string }[];
   /** Where a program expects its loader. */
   loader: string;
 }
 
-/** The libraries are Debian's: of `libc6`, and of `libc6-arm64-cross` or `libc6-amd64-cross`. */
 export const ARCHITECTURES: readonly Architecture[] = [
   {
     name: "amd64",
     target: "linux-x64",
-    libraries: ["/lib/x86_64-linux-gnu", "/usr/x86_64-linux-gnu/lib"],
+    libraries: [
+      { folder: "/lib/x86_64-linux-gnu", package: "libc6" },
+      { folder: "/usr/x86_64-linux-gnu/lib", package: "libc6-amd64-cross" },
+    ],
     loader: "/lib64/ld-linux-x86-64.so.2",
   },
   {
     name: "arm64",
     target: "linux-arm64",
-    libraries: ["/lib/aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib"],
+    libraries: [
+      { folder: "/lib/aarch64-linux-gnu", package: "libc6" },
+      { folder: "/usr/aarch64-linux-gnu/lib", package: "libc6-arm64-cross" },
+    ],
     loader: "/lib/ld-linux-aarch64.so.1",
   },
 ];
 
 const LIBRARIES = ["libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0"];
+
+/** The licences of the C libraries, where Debian and scanners have them. */
+const COPYRIGHT = "/usr/share/doc/libc6/copyright";
 
 const TYPES = {
   manifest: "application/vnd.docker.distribution.manifest.v2+json",
@@ -123,12 +132,15 @@ async function makeRoot(
   };
   await add(program, "/nodeface", 0o755);
   await add(licenses, "/LICENSES.txt", 0o644);
-  for (const [part, found] of await findLibraries(architecture)) await add(found, part, 0o755);
+  for (const [part, found] of await findLibraries(architecture)) {
+    await add(found, part, part === COPYRIGHT ? 0o644 : 0o755);
+  }
   return root;
 }
 
 /**
- * Resolves to where each C library is on this machine, by its path in the image.
+ * Resolves to where each C library and their licences are on this machine, by the path in the
+ * image.
  *
  * @throws Error if one is missing
  */
@@ -136,25 +148,18 @@ export async function findLibraries(
   { libraries, loader, name }: Architecture,
 ): Promise<Map<string, string>> {
   const parts = [loader, ...LIBRARIES.map((library) => `/lib/${library}`)];
-  const all = new Map<string, string>();
-  for (const part of parts) {
-    const found = await firstReadable(libraries.map((folder) => join(folder, basename(part))));
-    if (found === undefined) {
-      throw new Error(
-        `the image for ${name} needs ${basename(part)} in ${libraries.join(" or ")}: ` +
-          `on Debian or Ubuntu, install libc6-${name}-cross`,
-      );
-    }
-    all.set(part, found);
+  const missing: string[] = [];
+  for (const { folder, package: owner } of libraries) {
+    const all = new Map(parts.map((part) => [part, join(folder, basename(part))]));
+    all.set(COPYRIGHT, `/usr/share/doc/${owner}/copyright`);
+    const absent = [...all.values()].find((path) => !existsSync(path));
+    if (absent === undefined) return all;
+    missing.push(absent);
   }
-  return all;
-}
-
-async function firstReadable(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    if (await readFile(path).then(() => true, () => false)) return path;
-  }
-  return undefined;
+  throw new Error(
+    `the image for ${name} needs ${missing.join(" or ")}: ` +
+      `on Debian or Ubuntu, install libc6-${name}-cross`,
+  );
 }
 
 function configOf(

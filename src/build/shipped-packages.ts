@@ -17,12 +17,15 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DOWNLOADS = join(ROOT, "node_modules/.cache/nodeface/packages");
 const SCALAR = "@scalar/api-reference";
 
-/** A package, its licence as an SPDX expression, and the texts of its licence files. */
-export interface ShippedPackage {
+/** A package or a runtime, with its SPDX licence expression and the texts of its licence files. */
+export interface Licensed {
   name: string;
   version: string;
   license: string;
   texts: string[];
+}
+
+export interface ShippedPackage extends Licensed {
   /** As npm has it: `sha512-` and Base64. */
   integrity: string;
   /** Whether the package is shipped as a part of Scalar. */
@@ -51,12 +54,22 @@ export async function shippedPackages(bundled: readonly string[]): Promise<Shipp
 const nameOf = ({ name, version }: ShippedPackage) => `${name}@${version}`;
 
 /** The content of `LICENSES.txt`. */
-export function licenses(packages: readonly ShippedPackage[]): string {
+export function licenses(packages: readonly Licensed[]): string {
   const parts = packages.map(({ name, version, license, texts }) => {
     const text = texts.join("\n").trim() || "The package contains no licence file.";
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
   return parts.join(`\n${"-".repeat(72)}\n\n`);
+}
+
+/** Where Bun's makers tell its licence, those of its parts, and how to link it anew. */
+const LICENSE_OF_BUN = "docs/project/license.mdx";
+
+/** Resolves to Bun with its licences, which are in the package of its types alone. */
+export async function licensedBun(version: string): Promise<Licensed> {
+  const [folder] = await fetchPackages([`bun-types@${version}`], [`package/${LICENSE_OF_BUN}`]);
+  const text = await readFile(join(folder!, LICENSE_OF_BUN), "utf8");
+  return { name: "bun", version, license: "MIT", texts: [text] };
 }
 
 /** The content of `nodeface.cdx.json` (CycloneDX 1.6). */
@@ -160,7 +173,11 @@ async function downloaded(packages: ReadonlySet<string>): Promise<string[]> {
   return folders;
 }
 
-async function fetchPackages(packages: readonly string[]): Promise<string[]> {
+/** The manifest and the licence files lie at the top. */
+const TOP = ["--exclude=*/*/*"];
+
+/** @param files which files to extract, as `tar` has it */
+async function fetchPackages(packages: readonly string[], files = TOP): Promise<string[]> {
   const folders = packages.map((found) => join(DOWNLOADS, found.replace("/", "+")));
   const missing = packages.filter((_, i) => !existsSync(`${folders[i]}.integrity`));
   if (missing.length === 0) return folders;
@@ -171,9 +188,7 @@ async function fetchPackages(packages: readonly string[]): Promise<string[]> {
     const folder = join(DOWNLOADS, `${name.replace("/", "+")}@${version}`);
     await mkdir(folder, { recursive: true });
     const archive = join(DOWNLOADS, filename.replace("@", "").replace("/", "-"));
-    // The manifest and the licence files lie at the top.
-    const files = ["--strip-components=1", "--exclude=*/*/*"];
-    await run("tar", ["-xzf", archive, "-C", folder, ...files]);
+    await run("tar", ["-xzf", archive, "-C", folder, "--strip-components=1", ...files]);
     await writeFile(`${folder}.integrity`, integrity);
     await rm(archive);
   }

@@ -56,7 +56,8 @@ for (const { name, loader } of ARCHITECTURES) {
       encoding: "utf8",
     });
     const libraries = ["libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0"];
-    const expected = ["644 /LICENSES.txt", "755 /nodeface", `755 ${loader}`];
+    const licences = ["644 /LICENSES.txt", "644 /usr/share/doc/libc6/copyright"];
+    const expected = [...licences, "755 /nodeface", `755 ${loader}`];
     for (const library of libraries) expected.push(`755 /lib/${library}`);
     assert.equal(files.trim().split("\n").sort(), expected.sort());
   });
