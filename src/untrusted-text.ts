@@ -28,8 +28,7 @@ export function shorten(text: string, length: number): string {
  * pair.
  */
 export function startOf(text: string, length: number): string {
-  const isHighLast = /[\ud800-\udbff]/.test(text.charAt(length - 1));
-  const isPairCut = isHighLast && /[\udc00-\udfff]/.test(text.charAt(length));
+  const isPairCut = text.codePointAt(length - 1)! > 0xffff;
   return text.slice(0, isPairCut ? length - 1 : length);
 }
 

@@ -169,7 +169,6 @@ fresh("two searches at once find the same kind, so that its description is read 
   await using monitor = new Monitor(node, { service, log: () => {}, onError: () => {} });
   const offer = new NodeOffer(node, monitor, {
     asksMethods: false,
-    interval: 1000,
     onMissing: () => {},
     log: () => {},
     onError: () => {},
@@ -198,7 +197,7 @@ fresh(
       snapshotNow: () => Promise.reject(new Error("away")),
     };
     const offer = new NodeOffer({ kind: "etcd", kinds } as Node, monitor as unknown as Monitor, {
-      ...{ asksMethods: false, interval: 1000, now: () => 0 },
+      ...{ asksMethods: false, now: () => 0 },
       ...{ onMissing() {}, log() {}, onError() {} },
     });
     const learnt = async (kind: KnownKind) => {

@@ -5,7 +5,7 @@
  */
 import { LightSignal } from "../abort-signal.ts";
 import { reasonIn } from "../description/description.ts";
-import { knowKind, type KnownKind, softwareIn } from "../description/known-interface.ts";
+import { knowKind, type KnownKind, type SoftwareInfo } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { type Prepared, prepareDescription } from "../description/prepare.ts";
 import { descriptionSourcesOf, sourceAt } from "../description/source.ts";
@@ -41,7 +41,7 @@ const TITLE = "Description";
 export async function describeDescription(
   { description, base, forward, ...config }: Config,
   node: Node,
-  info: Readonly<Record<string, unknown>>,
+  info: NodeState & SoftwareInfo,
 ): Promise<Described> {
   if (description === "none") return { sections: [] };
   const own = await loadOwnDocument();
@@ -56,7 +56,7 @@ export async function describeDescription(
   const known = await knowKind(node);
   if (!known) return { sections: [] };
   const offer = await askOfferAndMissing(known, config.node, info).catch((error: Error) => error);
-  const described = offer instanceof Error ? softwareIn(info) : offer;
+  const described = offer instanceof Error ? info : offer;
   const { ofNode, ofKind } = descriptionSourcesOf(node, known);
   let before = "";
   if (ofNode) {
@@ -102,7 +102,7 @@ const excepting = (names: readonly string[], why: string): string =>
 async function askOfferAndMissing(
   known: KnownKind,
   node: Config["node"],
-  info: NodeState,
+  info: NodeState & SoftwareInfo,
 ): Promise<Offer> {
   const offer = await known.askOffer(info);
   const isListed = offer.names !== undefined && offer.before === undefined;

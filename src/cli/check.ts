@@ -16,7 +16,7 @@ import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
 import { FORBIDDEN, NO_CREDENTIALS } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isEqual, isObject, mapMembers } from "../json/values.ts";
+import { isEqual, isObject, mapMembers, textOf } from "../json/values.ts";
 import type { Reference, Source } from "../kinds/kind.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
@@ -54,7 +54,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   const node = openNode(config.node, config.kinds);
   const inspection = await during(asked, inspectNode(node, config.info));
   const { info, status: { status }, software, version } = inspection;
-  const known = { status, software, version, shownVersion: info.version };
+  const known = { status, software, version, shownVersion: textOf(info.version) };
   const describing = describeDescription(config, node, known);
   const described = await during("reading the description", describing);
   const sections = withoutKeysIn([

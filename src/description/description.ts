@@ -16,7 +16,7 @@ import type { Offer } from "../openapi/kind-document.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
-import { NodeOffer } from "./node-offer.ts";
+import { INTERVAL_MS, NodeOffer } from "./node-offer.ts";
 import {
   type Prepared,
   prepareDescription,
@@ -32,11 +32,6 @@ import {
   sourceAt,
 } from "./source.ts";
 
-/**
- * The shortest interval between two requests for the node's own description, or for its list of
- * operations.
- */
-const INTERVAL_MS = 30_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
 /** The longest time that a request waits for the description of a new kind. */
@@ -78,9 +73,7 @@ const NOTICE_BEFORE = "The node's own description is being read; reload this pag
 /** A source, and what has been read from it. */
 class SourceState {
   readonly source: DescriptionSource;
-  /** The shortest time between two looks at the source. */
-  readonly interval: number;
-  /** True if the description may be missing. */
+  /** True if the description may be missing, so that it is not looked for at each check. */
   readonly isOptional: boolean;
   checkedAt = -Infinity;
   /** What the node offered, and the stamp of the file, when the source was read. */
@@ -93,7 +86,6 @@ class SourceState {
 
   constructor(source: DescriptionSource, isOptional: boolean) {
     this.source = source;
-    this.interval = isOptional ? INTERVAL_MS : 0;
     this.isOptional = isOptional;
   }
 
@@ -154,12 +146,11 @@ export class Description {
     this.#checks = new Checks(() => this.#look(), { interval, onError, now });
     this.#nodeOffer = new NodeOffer(node, monitor, {
       ...options,
-      interval: INTERVAL_MS,
       onMissing: () => this.#checks.start(),
       now,
     });
     monitor.onInfo.add((info) => {
-      this.#nodeOffer.note(info);
+      this.#nodeOffer.missing.note(info);
       if (this.#takeExamples()) this.#checks.start();
     });
     node.onKind.add(() => this.#readNewKind());
@@ -205,7 +196,7 @@ export class Description {
 
   close(): void {
     this.#checks.end();
-    this.#nodeOffer.close();
+    this.#nodeOffer.missing.close();
   }
 
   async #look(): Promise<void> {
@@ -214,7 +205,7 @@ export class Description {
     else if (place !== "none" && this.#states.length === 0) await this.#open(place);
     for (const state of this.#states) {
       const now = this.#now();
-      if (now - state.checkedAt < state.interval) continue;
+      if (state.isOptional && now - state.checkedAt < INTERVAL_MS) continue;
       state.checkedAt = now;
       const offer = this.#nodeOffer.current;
       if (await state.hasChanged(JSON.stringify(offer))) await this.#read(state, offer);
@@ -222,7 +213,7 @@ export class Description {
     }
     this.#tellChange();
     this.#tellOperations();
-    this.#nodeOffer.setMethods(this.current.methods);
+    this.#nodeOffer.missing.setMethods(this.current.methods);
   }
 
   #tellChange(): void {

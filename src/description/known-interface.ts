@@ -21,12 +21,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { isAskable, type Questions } from "./missing-methods.ts";
 
 /** What decides which operations of its kind a node has. */
-export interface SoftwareInfo {
-  readonly software?: unknown;
-  readonly version?: unknown;
-  /** The version that `/v1/info` shows. */
-  readonly shownVersion?: unknown;
-}
+export type SoftwareInfo = Pick<Offer, "software" | "version" | "shownVersion">;
 
 /** The kind of a node, and what the node says of the kind's operations. */
 export class KnownKind {
@@ -87,10 +82,9 @@ export class KnownKind {
    */
   async askOffer(info: SoftwareInfo, learn?: () => Promise<SoftwareInfo>): Promise<Offer> {
     const { listing } = this.kind;
-    const known = softwareIn(info);
-    const isKnown = known.software !== undefined && known.version !== undefined;
+    const isKnown = info.software !== undefined && info.version !== undefined;
     const isAsked = !isKnown && learn && await this.isConditional.get();
-    const about = isAsked ? softwareIn(await learn()) : known;
+    const about = isAsked ? await learn() : info;
     if (!listing || this.#node.url === undefined) return about;
     const names = await namesIn(await this.ask(listing), listing);
     const before = "names" in listing ? listing.before : undefined;
@@ -120,14 +114,6 @@ export async function knowKind(node: Node): Promise<KnownKind | undefined> {
   const name = node.kind ?? "none";
   return Object.hasOwn(kinds, name) ? new KnownKind(node, name, kinds[name]!) : undefined;
 }
-
-export const softwareIn = (
-  { software, version, shownVersion }: SoftwareInfo,
-): Pick<Offer, "software" | "version" | "shownVersion"> => ({
-  software: textOf(software),
-  version: textOf(version),
-  shownVersion: textOf(shownVersion),
-});
 
 /** @throws {SourceError} */
 async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {

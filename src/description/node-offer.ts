@@ -4,19 +4,21 @@
  *
  * @module
  */
-import type { Info, Snapshot } from "../info/info.ts";
+import type { Snapshot } from "../info/info.ts";
 import type { Monitor } from "../info/monitor.ts";
+import { textOf } from "../json/values.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { Offer } from "../openapi/kind-document.ts";
-import { knowKind, type KnownKind, softwareIn, type SoftwareInfo } from "./known-interface.ts";
+import { knowKind, type KnownKind, type SoftwareInfo } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
+
+/** The shortest time between two requests for what a node may offer. */
+export const INTERVAL_MS = 30_000;
 
 interface NodeOfferOptions {
   /** True if the node may be asked which methods it lacks. */
   readonly asksMethods: boolean;
-  /** The shortest time between two requests for the node's list of operations, in milliseconds. */
-  readonly interval: number;
   /** Called when the node turns out to lack other methods than before. */
   readonly onMissing: () => void;
   readonly log: Log;
@@ -26,10 +28,10 @@ interface NodeOfferOptions {
 }
 
 export class NodeOffer {
+  readonly missing: MissingMethods;
   readonly #node: Node;
   readonly #monitor: Monitor;
   readonly #options: NodeOfferOptions;
-  readonly #missing: MissingMethods;
   #known: KnownKind | undefined;
   /** What the node of the kind `of` has been found to offer, and when it was asked last. */
   #learnt: { readonly of?: KnownKind; readonly offer: Offer; readonly askedAt: number } = {
@@ -46,10 +48,10 @@ export class NodeOffer {
     this.#node = node;
     this.#monitor = monitor;
     this.#options = options;
-    this.#missing = new MissingMethods({
+    this.missing = new MissingMethods({
       prepare: async (signal) => {
         const known = asksMethods ? await this.findKind() : undefined;
-        return await known?.questionsFor(softwareIn(this.#info), signal);
+        return await known?.questionsFor(this.#info, signal);
       },
       onChange: onMissing,
       onIncredible() {
@@ -61,13 +63,8 @@ export class NodeOffer {
     });
   }
 
-  /** Takes the node's info, see {@linkcode MissingMethods.note}. */
-  note(info: Info): void {
-    this.#missing.note(info);
-  }
-
   get current(): Offer {
-    return { ...this.#learnt.offer, missing: this.#missing.names };
+    return { ...this.#learnt.offer, missing: this.missing.names };
   }
 
   /** `undefined` until the node has been well. */
@@ -82,7 +79,7 @@ export class NodeOffer {
 
   get #info(): SoftwareInfo {
     const { info, software, version } = this.#latest ?? {};
-    return { software, version, shownVersion: info?.version };
+    return { software, version, shownVersion: textOf(info?.version) };
   }
 
   /**
@@ -100,7 +97,7 @@ export class NodeOffer {
 
   /** Asks the node of this kind what it offers, if it is due. */
   async update(known: KnownKind): Promise<void> {
-    const { now, interval } = this.#options;
+    const { now } = this.#options;
     if (this.#learnt.of !== known) {
       if (this.#learnt.of) {
         this.#examples = undefined;
@@ -109,9 +106,9 @@ export class NodeOffer {
       this.#learnt = { of: known, offer: {}, askedAt: -Infinity };
     }
     const isNew = this.#learnt.offer.software === undefined;
-    const isDue = now() - this.#learnt.askedAt >= interval;
+    const isDue = now() - this.#learnt.askedAt >= INTERVAL_MS;
     // Behind one address, nodes of several versions may respond in turn.
-    if (isNew || isDue) this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
+    if (isNew || isDue) this.#learn({ ...this.#learnt.offer, ...this.#info });
     if (!isDue) return;
     try {
       const offer = await known.askOffer(this.#info, async () => {
@@ -144,19 +141,10 @@ export class NodeOffer {
     return true;
   }
 
-  /** Takes the names of all described methods, see {@linkcode MissingMethods.setMethods}. */
-  setMethods(methods: readonly string[]): void {
-    this.#missing.setMethods(methods);
-  }
-
   /** Calls a method of the node that only reads. Resolves to `undefined` if the node refuses it. */
   async callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
     const path = await this.#node.rpcPath();
     const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
-  }
-
-  close(): void {
-    this.#missing.close();
   }
 }

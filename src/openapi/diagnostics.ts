@@ -102,18 +102,18 @@ export function explainSize(size: Size, source: SourceKind): string {
 
 /** Counts the sizes of a description while it is read. */
 export class Tally {
-  readonly source: SourceKind;
+  readonly #source: SourceKind;
   readonly #counts: Record<Counted, number> = { bytes: 0, values: 0, text: 0, tokens: 0 };
 
   constructor(source: SourceKind) {
-    this.source = source;
+    this.#source = source;
   }
 
   /** @throws {TextError} if the total exceeds the limit */
   add(size: Counted, more: number, offset = 0): void {
     this.#counts[size] += more;
-    if (this.#counts[size] <= SIZES[size][this.source]) return;
-    throw new TextError(explainSize(size, this.source), offset);
+    if (this.#counts[size] <= SIZES[size][this.#source]) return;
+    throw new TextError(explainSize(size, this.#source), offset);
   }
 }
 

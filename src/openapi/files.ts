@@ -6,9 +6,9 @@
 import { type Bytes, encodeText, gatherBytes } from "../bytes.ts";
 import { decodePercent } from "../decode.ts";
 import { digest } from "../http/content-coding.ts";
-import { excerpt, startOf } from "../untrusted-text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { explainSize, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
+import { explainSize, SIZES, sourceKindOf, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 
@@ -141,9 +141,11 @@ function refusalOf(status: number, coding: string): string | undefined {
   if (status < 200 || status > 299) return `the server responded with ${status}`;
   // Node and Bun decode a compressed body even if it was not asked for, and it may become a
   // thousand times larger.
-  if (coding.toLowerCase() === "identity") return undefined;
-  const name = excerpt(startOf(coding.toLowerCase(), 400), 40);
-  return `the server compressed it (${name}) without being asked to; serve it uncompressed`;
+  const name = coding.toLowerCase();
+  if (name === "identity") return undefined;
+  return `the server compressed it (${
+    excerpt(name, 40)
+  }) without being asked to; serve it uncompressed`;
 }
 
 function loginOf({ username, password }: URL): Record<string, string> {
@@ -175,7 +177,7 @@ export async function readSource(entry: URL, read: Reader): Promise<Source & { u
   const name = fileNameOf(entry.href);
   try {
     const file = (await read())!;
-    return { url: file.url, ...await parse(name, file, new Tally(sourceKindOf(entry))) };
+    return { url: file.url, ...await parse(name, file, sourceKindOf(entry)) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const failure = new TextError(`cannot be read: ${error.message}`);

@@ -251,7 +251,12 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string): 
   const equal: { reference: string; value: unknown; rename(): void }[] = [];
   for (const [section, members] of Object.entries(added)) {
     const [others, own] = [objectOf(theirs[section]), objectOf(members)];
-    const freeName = createFreeName(new MemberNames(others, own));
+    const taken = new Set(Object.keys(own));
+    const freeName = createFreeName({
+      // A copy of the names of a large section would take long.
+      has: (name) => taken.has(name) || Object.hasOwn(others, name),
+      add: (name) => taken.add(name),
+    });
     for (const [name, value] of Object.entries(own)) {
       const reference = referenceTo(section, name);
       const rename = () => void names.set(reference, freeName(wanted(name)));
@@ -268,24 +273,6 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string): 
     }
   }
   return names;
-}
-
-/** The names of the members of large objects. */
-class MemberNames {
-  readonly #objects: readonly Json[];
-  readonly #added = new Set<string>();
-
-  constructor(...objects: readonly Json[]) {
-    this.#objects = objects;
-  }
-
-  has(name: string): boolean {
-    return this.#added.has(name) || this.#objects.some((object) => Object.hasOwn(object, name));
-  }
-
-  add(name: string): void {
-    this.#added.add(name);
-  }
 }
 
 const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;

@@ -37,7 +37,7 @@ import {
   shapeOfMember,
   siblingsOf,
 } from "./structure.ts";
-import { NAMING } from "./tables.ts";
+import { MAPPED } from "./tables.ts";
 
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
@@ -99,10 +99,10 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
   }
-  for (const { end, isBroken } of links) {
+  for (const { end } of links) {
     await pause();
     const freeName = end && freeNames.get(end.shape);
-    if (!freeName || isBroken || !isObject(end.value)) continue;
+    if (!freeName || !isObject(end.value)) continue;
     const isNamed = names.get(end.value, end.shape) !== undefined;
     if (isNamed || nameOfComponent(resolved, end) !== undefined) continue;
     const name = freeName(nameFor(end));
@@ -173,7 +173,7 @@ class Copier {
     if (shape === "method" && key === "params" && object.paramStructure !== "by-name") {
       return this.#copyPositions(member, inner, depth);
     }
-    if (!Object.hasOwn(NAMING, inner)) {
+    if (inner !== MAPPED) {
       return this.copy(member, inner, this.#plan.sections.has(object), depth + 1);
     }
     const link = this.#resolved.linkOf(object, inner, key);
@@ -193,8 +193,8 @@ class Copier {
       const member = await this.#copyMember(value, shape, key, depth);
       if (member !== undefined) setMember(siblings, key, member);
     }
-    const { end, isBroken } = link;
-    if (!end || isBroken) return emptyOf(shape, siblings);
+    const { end } = link;
+    if (!end) return emptyOf(shape, siblings);
     const pointer = this.#pointerOf(link);
     if (pointer !== undefined) return this.#redirect(value, pointer, shape, siblings);
     if (typeof end.value === "boolean") {
@@ -255,8 +255,8 @@ class Copier {
   }
 
   /** Returns `undefined` if the link is broken or leads to a value that is not a component. */
-  #pointerOf({ end, isBroken }: Link): string | undefined {
-    if (!end || isBroken) return undefined;
+  #pointerOf({ end }: Link): string | undefined {
+    if (!end) return undefined;
     const name = nameOfComponent(this.#resolved, end) ??
       this.#plan.names.get(end.value, end.shape);
     return name === undefined ? undefined : this.#pointerTo(end.shape, name);

@@ -219,7 +219,7 @@ class OperationCheck {
   }
 
   #checkPath(item: Json, template: string): void {
-    this.#checkParameters(item, template, ["paths", template]);
+    this.#checkParameters(item, template);
     const [separator] = /[?#]/.exec(template) ?? [];
     if (separator === undefined) return;
     const part = separator === "?" ? "query" : "fragment";
@@ -250,7 +250,8 @@ class OperationCheck {
     return rest;
   }
 
-  #checkParameters(item: Json, template: string, path: Path): void {
+  #checkParameters(item: Json, template: string): void {
+    const path = ["paths", template];
     const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
     const shared = this.#checkList(item, path, template, names);
     for (const { operation, keys } of operationsOf(item)) {

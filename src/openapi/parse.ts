@@ -16,6 +16,7 @@ import {
   MESSAGES,
   type Offsets,
   type ReadFile,
+  type SourceKind,
   Tally,
   TextError,
 } from "./diagnostics.ts";
@@ -33,9 +34,10 @@ export interface Source extends ReadFile {
 export async function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
-  tally: Tally = new Tally("disk"),
+  kind: SourceKind = "disk",
 ): Promise<Source> {
   let text = "";
+  let tally = new Tally(kind);
   let diagnostics = new Diagnostics();
   try {
     tally.add("bytes", bytes.length);
@@ -49,7 +51,7 @@ export async function parse(
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = new Diagnostics();
-        tally = new Tally(tally.source);
+        tally = new Tally(kind);
       }
     }
     return { name, text, diagnostics, ...await inSlices(parseYaml(text, diagnostics, tally)) };

@@ -31,7 +31,6 @@ import {
   type Seen,
   type Shape,
   siblingsOf,
-  splitReference,
   type Structure,
   structureOf,
   walk,
@@ -56,9 +55,11 @@ export interface Link {
    */
   readonly start: Target;
   target?: Target;
-  /** The end of a chain of references: a component, or a value that is not a reference. */
-  end?: Target | undefined;
-  isBroken?: boolean;
+  /**
+   * The end of a chain of references: a component, or a value that is not a reference. `null` if
+   * the chain is broken.
+   */
+  end?: Target | null;
 }
 
 /**
@@ -179,7 +180,8 @@ export class Resolved {
     const { isPlain, ref, place } = reference;
     if (isPlain) this.#links.set(place.value, place.shape, link);
     else this.#links.set(place.parent!.value, place.shape + place.key, link);
-    const [file, fragment] = splitReference(ref);
+    const [file = ""] = ref.split("#", 1);
+    const fragment = ref.slice(file.length + 1);
     if (isSame(file, this.#url)) this.#followLink(link, fragment);
     else if (this.#url === undefined) this.report(link, "does not lead to #/components/…");
     else {
@@ -282,7 +284,7 @@ function* settle(resolved: Resolved): Work<void> {
   for (const start of links) {
     const trail = new Set<Link>();
     let link: Link | undefined = start;
-    for (; link && link.isBroken === undefined && !trail.has(link); link = nextOf(link)) {
+    for (; link && link.end === undefined && !trail.has(link); link = nextOf(link)) {
       yield;
       trail.add(link);
     }
@@ -292,9 +294,9 @@ function* settle(resolved: Resolved): Work<void> {
       yield;
       const { target } = each;
       const next = nextOf(each);
-      each.isBroken = isCircle || (next ? next.isBroken! : target === undefined);
-      if (!target) continue;
-      each.end = next && nameOfComponent(resolved, target) === undefined ? next.end : target;
+      const isBroken = isCircle || !target || next?.end === null;
+      if (isBroken) each.end = null;
+      else each.end = next && nameOfComponent(resolved, target) === undefined ? next.end! : target;
     }
   }
 }

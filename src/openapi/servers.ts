@@ -129,11 +129,13 @@ function folderOf(node: string, from: string): string {
 }
 
 function nearUrl(url: string, from: string): string {
-  if (!isRelative(url)) return url;
-  if (/^https?:/.test(from)) return absolute(url, from);
-  if (!URL.canParse(url, HERE)) return url;
+  const isRemote = /^https?:/.test(from);
+  const base = isRemote ? from : HERE;
+  // A URL with a variable as its port cannot be parsed.
+  if (!isRelative(url) || !URL.canParse(url, base)) return url;
+  const { origin, href } = new URL(url, base);
+  if (isRemote) return trim(withBraces(href));
   // Server URLs are relative to this service's `/spec.json`.
-  const { origin, href } = new URL(url, HERE);
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
@@ -214,11 +216,6 @@ export function checkServers(
     const message = `the page can send requests only to the first ${LIMITS.origins} origins`;
     diagnostics.add("note", message, () => 0);
   }
-}
-
-function absolute(url: string, base: string): string {
-  // A URL with a variable as its port cannot be parsed.
-  return URL.canParse(url, base) ? trim(withBraces(new URL(url, base).href)) : url;
 }
 
 /**

@@ -8,7 +8,7 @@ import { mapMembersInSlices } from "../json/in-slices.ts";
 import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { memoize } from "../lazy.ts";
 import {
-  NAMING,
+  MAPPED,
   OPENAPI_3_0,
   OPENAPI_3_1,
   OPENAPI_3_2,
@@ -60,7 +60,7 @@ const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {
   const isKind = (type: string) =>
-    Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
+    Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || nameIn(type) === MAPPED;
   const readMember = (member: string): [key: string, rule: Rule] => {
     const [, key, sign, named, more] = MEMBER.exec(member) as unknown as string[];
     const type = named ?? (sign === "!" ? "text" : "any");
@@ -179,7 +179,7 @@ export function nameOfShape(shape: Shape): string {
 /** In a discriminator's `mapping`, a key named `$ref` is not a reference. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
-    !Object.hasOwn(NAMING, shape.slice(1, -1));
+    shape !== `{${MAPPED}}`;
 }
 
 export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: Json): string[] {
@@ -212,7 +212,7 @@ export type Seen = ByShape<true>;
 
 /**
  * Visits the objects and lists that may contain references, and the strings that are references
- * ({@linkcode NAMING}), in document order. Visits each object only once per shape.
+ * ({@linkcode MAPPED}), in document order. Visits each object only once per shape.
  *
  * @param isSkipped tells whether a member is not visited; it is called when its object has been
  * visited
@@ -234,7 +234,7 @@ export function* walk(
     }
     const place = next.value;
     const { shape, value } = place;
-    if (typeof value === "string" && Object.hasOwn(NAMING, shape)) yield place;
+    if (typeof value === "string" && shape === MAPPED) yield place;
     if (typeof value !== "object" || value === null || seen.get(value, shape)) continue;
     seen.set(value, shape, true);
     yield place;
@@ -287,7 +287,7 @@ export async function mapSchemas<T>(
 }
 
 export interface Reference {
-  /** The object with the `$ref`, or a string that is a reference ({@linkcode NAMING}). */
+  /** The object with the `$ref`, or a string that is a reference ({@linkcode MAPPED}). */
   readonly place: Place;
   readonly ref: string;
   readonly expected: Shape;
@@ -301,7 +301,7 @@ export function referenceAt(place: Place): Reference | undefined {
   if (typeof value === "string") {
     // A string without a slash or a file extension is the name of a component, not a reference.
     if (/^[\w.-]+$/.test(value) && !/\.(?:json|ya?ml)$/i.test(value)) return undefined;
-    return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
+    return { place, ref: value, expected: "schema", isPlain: false };
   }
   if (!isReference(shape, value)) return undefined;
   return { place, ref: value.$ref, expected: shape, isPlain: true };
@@ -309,9 +309,4 @@ export function referenceAt(place: Place): Reference | undefined {
 
 export function pathOfReference({ place, isPlain }: Reference): Path {
   return isPlain ? [...pathOf(place), "$ref"] : pathOf(place);
-}
-
-export function splitReference(ref: string): [file: string, fragment: string] {
-  const hash = ref.indexOf("#");
-  return hash === -1 ? [ref, ""] : [ref.slice(0, hash), ref.slice(hash + 1)];
 }

@@ -6,10 +6,10 @@
  * and a name that ends with `*` marks an expected member.
  *
  * A colon separates a member's name from its type. These types may contain references: objects such
- * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode
- * NAMING}. These types contain no references: `text`, `texts` and `names` (lists of texts), `url`,
- * `host`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
- * boolean, and a type that ends with `+` also allows a list.
+ * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and {@linkcode MAPPED}. These
+ * types contain no references: `text`, `texts` and `names` (lists of texts), `url`, `host`,
+ * `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a boolean,
+ * and a type that ends with `+` also allows a list.
  *
  * @module
  */
@@ -22,8 +22,8 @@ export type Rows = Readonly<Record<string, string>>;
  */
 export const OTHERS = "*";
 
-/** Types of strings that refer to an object, each mapped to the type of that object. */
-export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
+/** The type of a string that names a schema or refers to one. */
+export const MAPPED = "mappedSchema";
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {

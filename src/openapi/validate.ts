@@ -29,7 +29,7 @@ import {
   siblingsOf,
   type Structure,
 } from "./structure.ts";
-import { CHOICES, KEYS, NAMING } from "./tables.ts";
+import { CHOICES, KEYS, MAPPED } from "./tables.ts";
 
 export interface MemberDiagnostic {
   readonly severity: Severity;
@@ -76,7 +76,7 @@ const isScalar = (value: unknown): boolean => /^[sbn]/.test(typeof value);
  * only the required members.
  */
 function shapeErrorOf(structure: Structure, shape: Shape, value: unknown): string | undefined {
-  if (Object.hasOwn(NAMING, shape)) {
+  if (shape === MAPPED) {
     return typeof value === "string" ? undefined : "must be a string";
   }
   if (shape.endsWith("[]")) return Array.isArray(value) ? undefined : "must be a list";
