@@ -14,10 +14,11 @@ import type { Representation } from "./http/representation.ts";
 import {
   goneOf,
   hasDotSegments,
-  HostGuard,
+  hostTrust,
   isWebSocket,
   parseTarget,
   Prefix,
+  refuseMalformed,
   type ServedRequest,
   UNREADABLE_CONTENT,
 } from "./http/request.ts";
@@ -58,7 +59,6 @@ export class App implements Nodeface {
   /** The route of the node's own paths. */
   readonly #root: Route | undefined;
   readonly #prefix: Prefix;
-  readonly #hostGuard: HostGuard;
   readonly #headersFor: CommonHeadersFor;
   /** What counts as the route of a request that matches no route. */
   readonly #unmatched: Matched;
@@ -73,7 +73,6 @@ export class App implements Nodeface {
     this.#calls = new CallRoutes(options, node, this.#resources);
     this.#root = this.#calls.root && this.#guarded(this.#calls.root);
     this.#prefix = new Prefix(options.prefix);
-    this.#hostGuard = new HostGuard(options.hosts);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
     this.#routes = new Routes(
@@ -93,7 +92,7 @@ export class App implements Nodeface {
     // A host written in JavaScript may pass any value.
     if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
       const error = new TypeError("fetch expects a Request");
-      this.#options.log(describeError(error), { code: "error", level: "error", error });
+      this.onError(error);
       const common = this.#headersFor({ headers: new Headers() });
       return nativeOf(finish(problem(500, FAILED), common, { method: "GET" }));
     }
@@ -213,7 +212,7 @@ export class App implements Nodeface {
   }
 
   #refuse(routed: RoutedRequest): Response | undefined {
-    const malformed = this.#hostGuard.refuseMalformed(routed.request, routed.target);
+    const malformed = refuseMalformed(routed.request, routed.target);
     if (malformed) return malformed;
     // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding
     // either.
@@ -221,7 +220,7 @@ export class App implements Nodeface {
   }
 
   #refuseHost({ request, target }: RoutedRequest): Response | undefined {
-    const trust = this.#hostGuard.trustOf(request, target);
+    const trust = hostTrust(this.#options.hosts, request, target);
     const mayBeProgram = trust === "private" && this.#options.isInNetwork;
     const isServed = trust === "served" || (mayBeProgram && isProgram(request.headers));
     if (isServed) return undefined;
@@ -276,7 +275,7 @@ export class App implements Nodeface {
     // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover
     // them.
     const origins = cors === "*" ? [] : cors;
-    const headersFor = createCommonHeaders(origins, "same-origin");
+    const headersFor = createCommonHeaders(origins);
     const routes: Route[] = [];
     const add = (path: string, handle: Handler) => {
       if (hasOperationAt(operations, path)) {
@@ -285,7 +284,7 @@ export class App implements Nodeface {
       }
       const handleAllowed: Handler = (routed) => {
         // CORS middleware of a host may let other origins send `X-Nodeface`.
-        if (!isAllowedCaller(routed.request, origins, undefined, isService)) {
+        if (!isAllowedCaller(routed.request, origins, isService)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);
@@ -302,7 +301,8 @@ export class App implements Nodeface {
     return (["", ...VIEWS] as const).map((name) => {
       const handle: Handler = (routed) => {
         // A page under a host name that may be hostile must not ask for the token.
-        const isPlain = this.#hostGuard.trustOf(routed.request, routed.target) !== "served";
+        const { request, target } = routed;
+        const isPlain = hostTrust(this.#options.hosts, request, target) !== "served";
         return respondWith(this.#resources.page(name, isPlain), routed);
       };
       return this.#get(name ? `/v1/spec/${name}` : "/v1/spec", handle);

@@ -14,6 +14,7 @@ import { HAS_SOCKETS } from "./platform.ts";
 import {
   allowed,
   forwardConflicts,
+  NEEDS_NODE,
   pageSettings,
   placeWithBase,
   sharedSettings,
@@ -159,7 +160,8 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
 function diagnosticsOfOptions(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): SettingDiagnostic[] {
-  const found = forwardConflicts(forward, hosts, node.url !== undefined);
+  const found = forwardConflicts(forward, hosts);
+  if (forward && node.url === undefined) found.push({ path: ["forward"], message: NEEDS_NODE });
   if (forward && !HAS_SOCKETS) {
     const message = 'must be "off" in a worker, which cannot forward calls to the node';
     found.push({ path: ["forward"], message });

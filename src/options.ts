@@ -146,12 +146,9 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly lastFile?: LastFile | undefined;
 }
 
-type Optional = "description" | "base" | "forward" | "lastFile" | "meters";
+type Optional = "description" | "base" | "forward" | "lastFile" | "meters" | "onDescription";
 
-/**
- * The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never
- * throw.
- */
+/** The options, with defaults filled in. The callbacks `log` and `onError` never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "metrics">]-?: NonNullable<
@@ -165,7 +162,13 @@ export type ResolvedOptions =
 
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const write = options.log ?? consoleLog;
-  const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));
+  const log: Log = (message, event) => {
+    try {
+      void Promise.resolve(write(withoutKeys(message), event)).catch(() => {});
+    } catch {
+      // There is nowhere else to report the error.
+    }
+  };
   const { description, base, forward, lastFile } = options;
   return {
     hosts: options.hosts ?? [],
@@ -191,18 +194,6 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     logCalls: options.logCalls ?? "failed",
     onError: (error, request) =>
       log(describeError(error, request), { code: "error", level: "error", error }),
-    onDescription: harmless(options.onDescription ?? (() => {})),
-  };
-}
-
-function harmless<Args extends unknown[]>(
-  callback: (...args: Args) => unknown,
-): (...args: Args) => void {
-  return (...args) => {
-    try {
-      void Promise.resolve(callback(...args)).catch(() => {});
-    } catch {
-      // There is nowhere else to report the error.
-    }
+    onDescription: options.onDescription,
   };
 }

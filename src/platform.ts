@@ -49,6 +49,7 @@ const NO_FILES = "this runtime cannot read files";
 /** The modules of the runtime that this service uses. */
 interface Builtins {
   "node:child_process": typeof import("node:child_process");
+  "node:crypto": typeof import("node:crypto");
   "node:fs": typeof import("node:fs");
   "node:fs/promises": typeof import("node:fs/promises");
   "node:net": typeof import("node:net");
@@ -66,6 +67,16 @@ export function builtin<Name extends keyof Builtins>(name: Name, reason: string)
   const found = globalThis.process?.getBuiltinModule?.(name);
   if (!found) throw new PlatformError(reason);
   return found as Builtins[Name];
+}
+
+/**
+ * The Web Cryptography API has no MD5.
+ *
+ * @throws {PlatformError}
+ */
+export function hexDigest(algorithm: "md5" | "sha256", text: string): string {
+  const { createHash } = builtin("node:crypto", "this runtime cannot compute HTTP Digest");
+  return createHash(algorithm).update(text).digest("hex");
 }
 
 export interface Bounds {

@@ -817,8 +817,6 @@ for (const id of IDS) {
     const member = id === undefined ? "" : `"id":${id},`;
     const of = (method: string, params = "[]") =>
       `{"jsonrpc":"2.0",${member}"method":"${method}","params":${params}}`;
-    const last = id === undefined ? "" : `,"id":${id}`;
-    const long = `["${"x".repeat(1024 * 1024)}"]`;
     const cases: [code: number, status: number, answer: Response, isBatch?: boolean][] = [
       [-32601, 200, await off.rpc(of("number"))],
       [-32601, 200, await some.rpc(of("balance"))],
@@ -831,10 +829,6 @@ for (const id of IDS) {
       [-32601, 200, await some.rpc(`[${of("balance")},${of("nope")}]`), true],
       [-32054, 503, await stopped.rpc(`[${of("number")}]`), true],
       [-32600, 200, await some.rpc(`[${Array(1001).fill(of("number")).join(",")}]`), true],
-      ...id === undefined ? [] : [
-        [-32600, 200, await some.rpc(of("block", long))],
-        [-32600, 200, await off.rpc(`{"method":"block","params":${long}${last}, "jsonrpc":"2.0"}`)],
-      ] as [number, number, Response][],
     ];
     for (const [at, [code, status, answer, isBatch = false]] of cases.entries()) {
       const text = await answer.text();

@@ -3,7 +3,7 @@ import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { policyRows, resolveForward } from "../src/gateway/policy.ts";
+import { decide, resolveForward } from "../src/gateway/policy.ts";
 import { normalizePath, PathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { forwarding, nodeOf, type REST, TOKEN } from "./_gateway.ts";
@@ -45,10 +45,10 @@ function describe(
 }
 
 const rowsOf = async (description: typeof REST) =>
-  policyRows(
+  decide(
     await listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
     resolveForward({ open: ["reads"] }),
-  ).map(([name, , call, why]) => [name, call, why]);
+  ).map(({ operation, permission, reason }) => [operation.name, permission, reason]);
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const withToken = {
@@ -205,18 +205,18 @@ templates(
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],
-      ["GET /f/{bucket}/{key}", "allowed", "it is read-only"],
+      ["GET /f/{bucket}/{key}", "open", "it is read-only"],
       [
         "GET /f/{path}/meta",
         "refused",
         "GET /f/{bucket}/{key} matches the same paths",
       ],
-      ["GET /same/{a}", "allowed", "it is read-only"],
+      ["GET /same/{a}", "open", "it is read-only"],
       ["GET /same/{b}", "refused", "GET /same/{a} matches the same paths"],
-      ["GET /g/{a}", "allowed", "it is read-only"],
-      ["GET /g/{p}", "allowed", "it is read-only"],
-      ["GET /z/{a}", "allowed", "it is read-only"],
-      ["GET /z/z", "allowed", "it is read-only"],
+      ["GET /g/{a}", "open", "it is read-only"],
+      ["GET /g/{p}", "open", "it is read-only"],
+      ["GET /z/{a}", "open", "it is read-only"],
+      ["GET /z/z", "open", "it is read-only"],
     ]);
     const { ask } = forwarding(node.url, describe(["GET /a/{b}{c}"]));
     const answer = await ask("/v1/node/a/xy");
@@ -239,9 +239,9 @@ templates("two operations with the same path can be called if both may be called
   );
   const taken = (name: string) => `${name} matches the same paths`;
   assert.equal(await rowsOf(description), [
-    ["POST /auth/{github}/login", "allowed", "it is read-only"],
-    ["POST /auth/{ldap}/login", "allowed", "it is read-only"],
-    ["GET /a/{name}", "allowed", "it is read-only"],
+    ["POST /auth/{github}/login", "open", "it is read-only"],
+    ["POST /auth/{ldap}/login", "open", "it is read-only"],
+    ["GET /a/{name}", "open", "it is read-only"],
     ["GET /a/{secret}", "refused", taken("GET /a/{name}")],
     [
       "GET /b/{secret}",

@@ -117,7 +117,8 @@ for (
 testWhere(secrets, NO_WINDOWS, "a token file that others can read is reported, too", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
   const forward = resolveForward({ clients: [{ name: "app", allow: ["a"], token_file }] });
-  const judged = await lintSettings(forward, { url: "http://127.0.0.1:2" });
+  const config = { node: { url: "http://127.0.0.1:2" }, host: "127.0.0.1", port: 8080 };
+  const judged = await lintSettings(forward, config);
   assert.equal(judged.map(({ level }) => level), ["warn"]);
   assert.match(judged[0]!.message, `token_file ${token_file} can be read by every user`);
 });

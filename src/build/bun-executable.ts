@@ -48,7 +48,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 async function main(all: boolean) {
   // What is missing is told before minutes are spent on compiling.
-  if (all) await Promise.all(ARCHITECTURES.map(findLibraries));
+  if (all) ARCHITECTURES.forEach(findLibraries);
   const installed = join(ROOT, "tests/runtimes/node_modules/bun/bin/bun.exe");
   const bun = existsSync(installed) ? installed : "bun";
   await mkdir(join(ROOT, "dist"), { recursive: true });

@@ -132,21 +132,18 @@ async function makeRoot(
   };
   await add(program, "/nodeface", 0o755);
   await add(licenses, "/LICENSES.txt", 0o644);
-  for (const [part, found] of await findLibraries(architecture)) {
+  for (const [part, found] of findLibraries(architecture)) {
     await add(found, part, part === COPYRIGHT ? 0o644 : 0o755);
   }
   return root;
 }
 
 /**
- * Resolves to where each C library and their licences are on this machine, by the path in the
- * image.
+ * Returns where each C library and their licences are on this machine, by the path in the image.
  *
  * @throws Error if one is missing
  */
-export async function findLibraries(
-  { libraries, loader, name }: Architecture,
-): Promise<Map<string, string>> {
+export function findLibraries({ libraries, loader, name }: Architecture): Map<string, string> {
   const parts = [loader, ...LIBRARIES.map((library) => `/lib/${library}`)];
   const missing: string[] = [];
   for (const { folder, package: owner } of libraries) {

@@ -38,11 +38,6 @@ const { metafile } = await build({
   splitting: true,
   format: "esm",
   platform: "node",
-  alias: {
-    ...COMMON.alias,
-    // The build of `@noble/hashes` for Node imports `node:crypto`, which workerd does not have.
-    "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
-  },
   // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,

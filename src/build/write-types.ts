@@ -6,7 +6,7 @@
 import { wrap } from "../cli/output.ts";
 import { optionsSchema } from "../options-schema.ts";
 import { configuration } from "../settings/configuration.ts";
-import { interfaceSettings } from "../settings/kind-interface.ts";
+import { INTERFACE_SETTINGS } from "../settings/kind-interface.ts";
 import { kindSchema } from "../settings/kind-schema.ts";
 import { SOURCE_OPTIONS } from "../settings/node-schema.ts";
 import { aboutOf, partsOf, type Schema, type Settings, typeNameOf } from "../settings/schema.ts";
@@ -82,7 +82,7 @@ export function kindTypes(): string {
   const forms = partsOf(partsOf(sources!).value!).options!;
   const field = objectIn(partsOf(fields!).value!);
   const common = { name: "SourceOptions", keys: SOURCE_OPTIONS };
-  const base = { name: "KindInterface, DerivedKeys", keys: interfaceSettings() };
+  const base = { name: "KindInterface, DerivedKeys", keys: INTERFACE_SETTINGS };
   const source =
     "A source of values: see [Configuration](../docs/configuration.md#infosourcesname).";
   const place = "The place of a value for `/v1/info`, optionally with a conversion: see " +

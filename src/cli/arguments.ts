@@ -41,8 +41,10 @@ export class Arguments {
   topic: string | undefined;
   readonly switches: Set<SwitchName> = new Set();
   readonly values: CliValues = {};
-  readonly #problems: string[] = [];
-  readonly #variableProblems: string[] = [];
+  /** What is wrong with the arguments, whatever the configuration file says. */
+  readonly problems: string[] = [];
+  /** What is wrong with the environment variables. */
+  readonly variableProblems: string[] = [];
   /**
    * The text of each setting, even if invalid, and the flag, argument or variable that holds it.
    */
@@ -57,50 +59,32 @@ export class Arguments {
     if (printed) this.command = printed;
     this.#readWords(words);
     if (this.switches.has("file") && this.topic === undefined) {
-      this.#problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
+      this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
     for (const name of ["json", "offline"] as const) {
       const isStray = this.switches.has(name) && this.command !== "check";
-      if (isStray) this.#problems.push(`--${name} works only with check`);
+      if (isStray) this.problems.push(`--${name} works only with check`);
     }
-    if (this.isPrinting) {
-      this.#texts.clear();
-      if (this.command !== "kinds") this.#problems.length = 0;
-      return;
-    }
+    // These commands only print a text, without a configuration.
+    if (/^(?:help|version|kinds)$/.test(this.command)) return;
     if (this.command === "probe") {
-      this.#problems.push("probe must be the first argument, as in nodeface probe --accept ok");
+      this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
       if (text && !isServiceLink(variable, text)) this.#texts.set(name, { text, called: variable });
     }
     if (this.command === "init" && !this.has("url")) {
-      this.#problems.push(
+      this.problems.push(
         "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
       );
     }
     for (const [name, { text }] of this.#texts) {
       const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
       if (diagnostics.length === 0) Object.assign(this.values, { [name]: value });
-      const problems = this.isVariable(name) ? this.#variableProblems : this.#problems;
+      const problems = this.isVariable(name) ? this.variableProblems : this.problems;
       problems.push(...diagnostics.map(({ message }) => `${this.called(name)} ${message}`));
     }
-  }
-
-  /** What is wrong with the arguments, whatever the configuration file says. */
-  get problems(): readonly string[] {
-    return this.#problems;
-  }
-
-  /** What is wrong with the environment variables. */
-  get variableProblems(): readonly string[] {
-    return this.#variableProblems;
-  }
-
-  /** True if the command only prints a text, without a configuration. */
-  get isPrinting(): boolean {
-    return /^(help|version|kinds)$/.test(this.command);
   }
 
   /** True for a setting that has a text, even if the text is invalid. */
@@ -148,18 +132,18 @@ export class Arguments {
         const takesNone = CLI_OPTIONS[name].argument === undefined;
         this.#add(name, flag, inline ?? (takesNone ? "true" : args.shift()));
       } else if (switchName === undefined) {
-        this.#problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
+        this.problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
         // The next argument may be the value of the unknown flag.
         if (inline === undefined && args[0] !== undefined && !isFlag(args[0])) args.shift();
-      } else if (inline !== undefined) this.#problems.push(`${flag} takes no value`);
+      } else if (inline !== undefined) this.problems.push(`${flag} takes no value`);
       else this.switches.add(switchName);
     }
     return words;
   }
 
   #add(name: Name, flag: string, text: string | undefined): void {
-    if (this.has(name)) this.#problems.push(`${flag} is given twice`);
-    else if (!text) this.#problems.push(`${flag} needs a value; see nodeface --help`);
+    if (this.has(name)) this.problems.push(`${flag} is given twice`);
+    else if (!text) this.problems.push(`${flag} needs a value; see nodeface --help`);
     else this.#texts.set(name, { text, called: flag });
   }
 
@@ -174,10 +158,10 @@ export class Arguments {
       else if (value !== undefined) this.#texts.set("url", { text: value, called: "NODE_URL" });
     } else if (/^[\w-]+$/.test(first)) {
       rest = others.slice(1);
-      this.#problems.push(explainWord(first));
+      this.problems.push(explainWord(first));
     } else this.#texts.set("url", { text: first, called: "NODE_URL" });
     for (const value of rest) {
-      this.#problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
+      this.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
     }
   }
 }

@@ -9,7 +9,7 @@ import { knowKind, type KnownKind, type SoftwareInfo } from "../description/know
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { type Prepared, prepareDescription } from "../description/prepare.ts";
 import { descriptionSourcesOf, sourceAt } from "../description/source.ts";
-import { decide, isClosed, policyRows } from "../gateway/policy.ts";
+import { decide, isClosed } from "../gateway/policy.ts";
 import {
   type ClientRights,
   type ForwardDiagnostic,
@@ -145,14 +145,12 @@ function describeShown(
 }
 
 const NAMES_MAX = 20;
+const CALL_WORDS = { open: "allowed", token: "needs a token", refused: "refused" } as const;
 
 /** Reports what the service logs about its clients and addresses when it starts. */
-export async function lintForward(
-  { forward, node, host, port }: Config,
-): Promise<ForwardDiagnostic[]> {
-  if (!forward) return [];
-  const facts = { url: node.url, listening: { host, port } };
-  return [...await lintTokens(forward), ...await lintSettings(forward, facts)];
+export async function lintForward(config: Config): Promise<ForwardDiagnostic[]> {
+  const { forward } = config;
+  return forward ? [...await lintTokens(forward), ...await lintSettings(forward, config)] : [];
 }
 
 export async function describeCalls(
@@ -180,10 +178,13 @@ export async function describeCalls(
   );
   const root = forward.at_root ? { isBuiltIn, rpcPath: await chainNode.rpcPath() } : undefined;
   const rights = rightsIn(operations, forward);
-  const rows = policyRows(operations, forward).map(([operation, mark, call, why], at) => {
-    const address = call === "refused" ? "-" : addressOf(operations[at]!, root);
-    return { operation, mark, call, address, why };
-  });
+  const rows = decide(operations, forward).map(({ operation, permission, reason }) => ({
+    operation: operation.name,
+    mark: operation.access ?? "-",
+    call: CALL_WORDS[permission],
+    address: permission === "refused" ? "-" : addressOf(operation, root),
+    why: reason,
+  }));
   const table = rows.length === 0
     ? `Nothing can be called: ${whyNothing(config, described, chainNode.kind)}\n`
     : formatTable([

@@ -127,7 +127,8 @@ const WIDTH = 60;
 
 function describeSources(config: Config, inspection: Inspection): ReportSection[] {
   const { plan, outcomes } = inspection;
-  if (outcomes.size === 0 && describeUnused(config, plan).length === 0) return [];
+  const notes = [...describeEmptyFields(config, inspection), ...describeUnused(config, plan)];
+  if (outcomes.size === 0 && notes.length === 0) return [];
   const table = [["SOURCE", "ASKS", "TOOK", "GAVE"]];
   const sources: unknown[] = [];
   const failed: string[] = [];
@@ -143,7 +144,6 @@ function describeSources(config: Config, inspection: Inspection): ReportSection[
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
     if ("error" in outcome) failed.push(name);
   }
-  const notes = [...describeEmptyFields(config, inspection), ...describeUnused(config, plan)];
   return [{
     title: "Sources",
     text: formatTable(table) + linesOf(notes.map((note) => `note  ${note}`)),

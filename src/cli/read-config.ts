@@ -12,7 +12,7 @@ import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, isThere, PlatformError, readFile } from "../platform.ts";
-import { type FileConfig, forwardConflicts } from "../settings/configuration.ts";
+import { type FileConfig, NEEDS_NODE } from "../settings/configuration.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
 import { ConfigError, readValue, UsageError } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
@@ -153,15 +153,14 @@ const without = (keys: readonly string[]) =>
 
 /** Checks what flags, variables and the file say together. */
 async function conflictsIn(
-  { forward, hosts, node, description }: Omit<Config, "remarks">,
+  { forward, node, description }: Omit<Config, "remarks">,
   args: Arguments,
   { describe }: ReadFiles,
   files: Files,
 ): Promise<string[]> {
   const told = (name: "forward" | "spec", key: string, message: string) =>
     args.has(name) ? [`${args.called(name)} ${message}`] : describe([{ path: [key], message }]);
-  const problems = forwardConflicts(forward, hosts, node.url !== undefined)
-    .flatMap(({ message }) => told("forward", "forward", message));
+  const problems = forward && node.url === undefined ? told("forward", "forward", NEEDS_NODE) : [];
   if (!description || !isFilePlace(description)) return problems;
   const missing = await files.find(description).then(() => undefined, (error: Error) => error);
   const ofFile = missing && told("spec", "description", `names ${missing.message}`);

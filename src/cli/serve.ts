@@ -248,15 +248,15 @@ function machineNames(): string[] {
 
 /** Errors are not fatal, since the node may write a missing secret later. */
 async function logSettings(
-  { node, forward, host, port, remarks }: Config,
+  config: Config,
   log: WriteLog,
 ): Promise<void> {
+  const { node, forward, remarks } = config;
   for (const { message, level } of remarks) log(message, level);
   for (const message of await findUnreadable(node)) log(message, "error");
   for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;
-  const facts = { url: node.url, listening: { host, port } };
-  for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
+  for (const { level, message } of await lintSettings(forward, config)) log(message, level);
 }
 
 /** Without a configured description, there may be none because the node does not respond. */

@@ -105,11 +105,10 @@ Exit codes:
 ${Object.entries(EXIT_CODES).map(([code, text]) => row(code, text)).join("")}`;
 }
 
-function describeOption({ text, default: usual, variables = [] }: CliOption): string {
-  const more = usual === undefined ? [] : [`default ${usual}`];
-  if (variables.length > 0) more.push(`environment ${variables.join(" or ")}`);
+function describeOption({ text, default: usual, variables }: CliOption): string {
+  const standard = usual === undefined ? "" : `default ${usual}; `;
   const start = text.charAt(0).toLowerCase() + text.slice(1);
-  return `${start} (${more.join("; ")})`;
+  return `${start} (${standard}environment ${variables.join(" or ")})`;
 }
 
 function row(name: string, text: string): string {

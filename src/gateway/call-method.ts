@@ -116,7 +116,7 @@ async function paramsOf(operation: NodeOperation, call: Call, sizeMax: number): 
 function refuseAsNode(error: RpcError): Response {
   const { code, messageJson: message, data } = error;
   const status = statusOfNodeError(error);
-  const members = { code: code?.toString(), message, data };
+  const members = { code, message, data };
   return problem(status, "The node refused the call", status === 503 ? LATER : {}, members);
 }
 

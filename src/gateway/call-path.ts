@@ -45,21 +45,24 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   }
   const prepared = await prepare(gateway, call, match);
   if (!prepared) return notFound(table.hint);
-  const recording = gateway.record(match.entry.operation, lease);
+  const { operation } = match.entry;
+  const { content, isHeavy, hasCredentials, isPublic } = prepared;
+  const auth = { isAnonymous: hasCredentials || gateway.isAnonymous(operation), hasCredentials };
+  const recording = gateway.record(operation, lease);
   let running: RunningCalls, upstream: UpstreamResponse;
   try {
-    running = await lease.begin(prepared.isHeavy, prepared.operation.isLongPoll);
-    upstream = await send(gateway, running, prepared);
+    running = await lease.begin(isHeavy, operation.isLongPoll);
+    upstream = await running.send(content, operation, auth, COLLECTED_MAX);
+    checkStatus(upstream.status);
   } catch (error) {
     throw recording.fail(error);
   }
-  return passOn(upstream, { gateway, call, running, recording, isPublic: prepared.isPublic });
+  return passOn(upstream, { gateway, call, running, recording, isPublic });
 }
 
 /** A request that may be sent. */
 interface PreparedRequest {
   readonly content: RequestContent;
-  readonly operation: NodeOperation;
   readonly isHeavy: boolean;
   /** True if the request has credentials of the client. */
   readonly hasCredentials: boolean;
@@ -109,26 +112,12 @@ async function prepare(
       body: content.bytes,
       closesConnection: content.bytes !== undefined && !HAS_BODY.test(request.method),
     },
-    operation,
     // A stream may hold its slot as long as the call may take.
     isHeavy: operation.isHeavy || /\bevent-stream\b/i.test(standard.accept ?? ""),
     hasCredentials,
     isPublic: permission === "open" && Object.keys(described).length === 0 &&
       !request.headers.has("authorization") && !request.headers.has("cookie"),
   };
-}
-
-/** Rejects if there is no response that may be passed on. */
-async function send(
-  gateway: Gateway,
-  running: RunningCalls,
-  { content, operation, hasCredentials }: PreparedRequest,
-): Promise<UpstreamResponse> {
-  const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
-  const auth = { isAnonymous, hasCredentials };
-  const upstream = await running.send(content, operation, auth, COLLECTED_MAX);
-  checkStatus(upstream.status);
-  return upstream;
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
@@ -233,8 +222,7 @@ function announcedLength(
   if (!isHead && isWhole) return String(size);
   // With this length, a client notices a response that is cut off, even with HTTP/1.0.
   const length = headers.get("content-length") ?? "";
-  const isUsed = isHead || headers.get("transfer-encoding") === null;
-  return status !== 204 && isUsed && /^\d+$/.test(length) ? length : undefined;
+  return status !== 204 && /^\d+$/.test(length) ? length : undefined;
 }
 
 /** @throws {Refusal} if the node's status must not be passed on */

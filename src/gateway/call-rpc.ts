@@ -51,20 +51,27 @@ export const rpcElsewhere: CallForm = {
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
     call.lease.charge(refusal, body.calls.length);
-    const { texts, headers } = writeReplies(body, refusalsOf(refusal, body));
-    if (texts.length === 0) return finishedResponse(404, headers, null, call.common);
-    return await sendTexts(texts, call, 404, headers);
+    return await respondWith(
+      { ...writeReplies(body, refusalsOf(refusal, body)), status: 404 },
+      call,
+    );
   },
 };
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
-  const { request, query, caller, common } = call;
+  const { request, query, caller } = call;
   caller.checkOrigin();
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call, rpcSizeMax(!!caller.client, gateway.limit));
-  const { texts, status, headers } = await new Calls(gateway, call).respond(body);
-  if (texts.length === 0) return finishedResponse(status, headers, null, common);
+  return await respondWith(await new Calls(gateway, call).respond(body), call);
+}
+
+async function respondWith(
+  { texts, status, headers }: WrittenReplies,
+  call: Call,
+): Promise<Response> {
+  if (texts.length === 0) return finishedResponse(status, headers, null, call.common);
   return await sendTexts(texts, call, status, headers);
 }
 

@@ -100,7 +100,7 @@ const READING_MS = 1000;
 const WATCH_MS = 900;
 
 export class Clients {
-  #all: readonly Client[];
+  all: readonly Client[];
   readonly #onTrouble: (message: string) => void;
   #readAt = -Infinity;
   #reading: Promise<void> = Promise.resolve();
@@ -111,12 +111,8 @@ export class Clients {
     settings: readonly ResolvedClient[],
     onTrouble: (message: string) => void = () => {},
   ) {
-    this.#all = settings.map((client) => new Client(client));
+    this.all = settings.map((client) => new Client(client));
     this.#onTrouble = onTrouble;
-  }
-
-  get all(): readonly Client[] {
-    return this.#all;
   }
 
   /** The reasons why clients cannot be recognized. */
@@ -151,11 +147,11 @@ export class Clients {
 
   /** Forgets the clients whose right is not among those of `settings`, and ends what they run. */
   endAllBut(settings: readonly ResolvedClient[]): void {
-    const ended = this.#all.filter((client) => {
+    const ended = this.all.filter((client) => {
       const right = rightOf(client.settings);
       return !settings.some((other) => isEqual(rightOf(other), right));
     });
-    this.#all = this.#all.filter((client) => !ended.includes(client));
+    this.all = this.all.filter((client) => !ended.includes(client));
     for (const { token } of ended) token?.end();
   }
 

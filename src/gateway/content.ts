@@ -11,15 +11,6 @@ import { formatSize } from "../units.ts";
 import type { ReservedBytes } from "./budget.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
-/** Takes the parts of a content that is too large. */
-export interface Excess {
-  /** Returns false if no more parts are wanted. */
-  accept(part: Bytes): boolean;
-}
-
-/** A content of more bytes is not read at all. */
-export const EXCESS_MAX: number = 32 * 1024 * 1024;
-
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
 /** The same for JSON-RPC of a client with a token, if `forward.limit` is not less. */
@@ -31,8 +22,6 @@ export const rpcSizeMax = (isNamed: boolean, limit: number): number =>
 
 /** The maximum nesting depth of JSON that is read. */
 export const CALL_DEPTH_MAX = 64;
-/** That of a node's response, which is only passed on. Traces have two levels for each call. */
-export const RESPONSE_DEPTH_MAX = 10_000;
 
 /**
  * The minimum speed of a request's content until it has arrived whole, and of a response that is
@@ -77,14 +66,12 @@ export class CallContent {
    * @param types the allowed content types, in lower case, where `""` allows a missing header;
    * `any` allows content of any type and coding
    * @param sizeMax the maximum length of content of an allowed type, in bytes
-   * @param excess takes the content if it is too large
    * @throws {Refusal} if the content is not allowed, or does not arrive
    */
   async read(
     reserved: ReservedBytes,
     types: readonly string[] | "any",
     sizeMax: number = JSON_MAX,
-    excess?: Excess,
   ): Promise<Content> {
     const request = this.#request;
     const { headers } = request;
@@ -105,10 +92,9 @@ export class CallContent {
     // Empty content is accepted whatever its type. If `content-length` is missing, the content must
     // be read to find out whether it is empty.
     const most = isTaken ? Math.min(sizeMax, reserved.most) : 0;
-    const taker = isTaken ? excess : undefined;
-    const declared = Number(headers.get("content-length") ?? 0);
-    if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
-    const bytes = await readBody(readChunks, reserved, most, taker, declared);
+    const declared = Number(headers.get("content-length"));
+    if (declared > most) throw tooLarge(most);
+    const bytes = await readBody(readChunks, reserved, most);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     this.#isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -149,8 +135,6 @@ async function readBody(
   readChunks: ReadChunks,
   reserved: ReservedBytes,
   most: number,
-  excess: Excess | undefined,
-  declared: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = SLOWEST_CALL.bytes;
@@ -165,10 +149,7 @@ async function readBody(
       timer = startPeriod();
       wanted = length + SLOWEST_CALL.bytes;
     }
-    if (length > most || declared > most) {
-      for (const before of parts.empty()) excess?.accept(before);
-      return excess?.accept(part) ?? false;
-    }
+    if (length > most) return false;
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (!reserved.set(length)) refusal = FULL;
     else parts.push(part);
@@ -182,6 +163,6 @@ async function readBody(
   clearTimeout(timer);
   if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
-  if (length > most || declared > most) return undefined;
+  if (length > most) return undefined;
   return joinBytes(parts.empty());
 }

@@ -149,9 +149,11 @@ export class Gateway {
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
     const { forward: { origins }, isService } = this.#options;
-    if (!this.hasClients) return new Caller(request, query, origins, NOBODY, isService);
-    const identity = await this.clients.identify(tokenIn(request.headers));
-    request.clientName = (identity.client ?? ANONYMOUS).name;
+    let identity = NOBODY;
+    if (this.hasClients) {
+      identity = await this.clients.identify(tokenIn(request.headers));
+      request.clientName = (identity.client ?? ANONYMOUS).name;
+    }
     return new Caller(request, query, origins, identity, isService);
   }
 

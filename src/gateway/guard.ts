@@ -43,7 +43,6 @@ export class Caller {
   readonly #query: string;
   readonly #origins: ResolvedForward["origins"];
   readonly #candidates: readonly Client[];
-  #isBrowser: boolean | undefined;
   /** True once the origin has been found allowed, for all calls of a batch. */
   #isOriginAllowed = false;
   readonly #isService: boolean;
@@ -66,7 +65,7 @@ export class Caller {
 
   /** Whether the call looks as if a browser had sent it. */
   get isBrowser(): boolean {
-    return this.#isBrowser ??= looksLikeBrowser(this.#request.headers);
+    return looksLikeBrowser(this.#request.headers);
   }
 
   /** Completes a sentence about a call that is refused; empty for callers without a token. */
@@ -90,7 +89,7 @@ export class Caller {
     const isStrict = origins === "*" && permission === "token";
     if (this.#isOriginAllowed && !isStrict) return;
     const trustsHeader = !isStrict && this.#isService;
-    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser, trustsHeader)) {
+    if (isAllowedCaller(this.#request, isStrict ? [] : origins, trustsHeader)) {
       this.#isOriginAllowed = true;
       return;
     }

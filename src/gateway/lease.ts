@@ -108,7 +108,7 @@ export class Lease implements LeaseHolder {
     // A text of our own repeats the ids of the calls, which may be long.
     if (!this.requestBytes.set(length)) throw FULL;
     this.#isHandedOver = true;
-    return holdUntilSent(parts, this.requestBytes, this.#capacity.budget);
+    return holdUntilSent(parts, this.requestBytes);
   }
 
   /** Leaves the calls to whoever sends the node's stream, and must end them. */

@@ -208,9 +208,10 @@ export async function lintTokens({ clients }: ResolvedForward): Promise<ForwardD
 
 export async function lintSettings(
   settings: ResolvedForward,
-  { url, listening }: {
-    readonly url: string | undefined;
-    readonly listening?: { readonly host: string; readonly port: number } | undefined;
+  { node: { url }, host, port }: {
+    readonly node: { readonly url?: string | undefined };
+    readonly host: string;
+    readonly port: number;
   },
 ): Promise<ForwardDiagnostic[]> {
   const { open, clients } = settings;
@@ -221,13 +222,13 @@ export async function lintSettings(
     const warning = file && await warnOfReaders("token_file", file);
     if (warning) add("warn", warning);
   }
-  if (url !== undefined && listening && isSelf(url, listening)) {
+  if (url !== undefined && isSelf(url, host, port)) {
     const hint = "choose another port with --port or listen";
     add("error", `node.url ${url} is where this service would listen; ${hint}`);
   }
-  const isFar = listening && !isLoopbackListener(listening.host);
+  const isFar = !isLoopbackListener(host);
   if (isFar && (open.reads || open.names.length > 0)) {
-    const who = `every client that reaches ${listening.host}`;
+    const who = `every client that reaches ${host}`;
     add("warn", `${who} may call the operations in forward.open`);
   }
   if (isFar && clients.length > 0) {
@@ -236,7 +237,7 @@ export async function lintSettings(
   return found;
 }
 
-function isSelf(url: string, { host, port }: { host: string; port: number }): boolean {
+function isSelf(url: string, host: string, port: number): boolean {
   const { hostname, port: nodePort, protocol } = new URL(url);
   const at = nodePort === "" ? (protocol === "https:" ? 443 : 80) : Number(nodePort);
   if (at !== port) return false;

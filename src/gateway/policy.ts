@@ -211,27 +211,13 @@ function matchesOf(names: readonly string[], operation: NodeOperation): NameMatc
 
 export function matchOf(
   name: string,
-  { name: own, operationId, method, path }: NodeOperation,
+  { name: own, operationId }: NodeOperation,
 ): NameMatch | undefined {
-  const names = [own, `${method} ${path}`];
-  if (names.includes(name)) return "name";
+  if (name === own) return "name";
   if (name === operationId) return "operationId";
   const isFitting = name.includes("*") &&
-    [...names, operationId ?? own].some((text) => fits(name, text));
+    [own, operationId ?? own].some((text) => fits(name, text));
   return isFitting ? "pattern" : undefined;
-}
-
-export function policyRows(
-  operations: readonly NodeOperation[],
-  forward: ResolvedForward,
-): [operation: string, mark: string, call: string, why: string][] {
-  const words = { open: "allowed", token: "needs a token", refused: "refused" } as const;
-  return decide(operations, forward).map(({ operation, permission, reason }) => [
-    operation.name,
-    operation.access ?? "-",
-    words[permission],
-    reason,
-  ]);
 }
 
 /** Takes linear time, unlike a regular expression with several `.*`. */

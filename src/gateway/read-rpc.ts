@@ -4,15 +4,13 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { CALLS_MAX, CODES, isBatchText } from "../node/json-rpc.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { UnreadCall } from "./call.ts";
-import { CALL_DEPTH_MAX, type Excess, EXCESS_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
+import { CALL_DEPTH_MAX, JSON_MAX, refuseEncoded } from "./content.ts";
 import { readPlainBatch } from "./plain-batch.ts";
-import { Refusal } from "./refusal.ts";
 
 /** `id` and `params` are JSON text. */
 export interface RpcCall {
@@ -61,16 +59,8 @@ export interface RpcBody {
  * origin is refused whatever it sends: see `guard.ts`.
  */
 export async function readCalls(call: UnreadCall, sizeMax: number = JSON_MAX): Promise<RpcBody> {
-  const ends = new ContentEnds();
-  let bytes: Bytes | undefined;
-  try {
-    refuseEncoded(call.request);
-    ({ bytes } = await call.content.read(call.lease.requestBytes, "any", sizeMax, ends));
-  } catch (error) {
-    const { id } = ends;
-    if (id === undefined || !(error instanceof Refusal)) throw error;
-    return { isBatch: false, calls: [{ id, code: error.code, message: error.message }] };
-  }
+  refuseEncoded(call.request);
+  const { bytes } = await call.content.read(call.lease.requestBytes, "any", sizeMax);
   if (!bytes) return wholeFault("The body is empty");
   const text = decodeUtf8(bytes);
   return text === undefined ? wholeFault("The body is not UTF-8") : await readRpcBody(text);
@@ -148,37 +138,3 @@ function messageOf(error: unknown): string {
   if (!(error instanceof JsonSyntaxError)) throw error;
   return `Invalid JSON: ${error.message}`;
 }
-
-const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.){0,1000}"|[-+.\deE]{1,100}|null)\s*`;
-const OTHER = String.raw`"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*`;
-const ID_AT_START = new RegExp(String.raw`^\s*\{\s*(?:${OTHER},\s*){0,2}${ID},`);
-const ID_AT_END = new RegExp(String.raw`,\s*${ID}(?:,\s*${OTHER}){0,2}\}\s*$`);
-
-/** The length of each end of a content, in bytes. */
-const END_LENGTH = 4096;
-
-/** The two ends of a content that is too large: at one of them, clients write the id of a call. */
-class ContentEnds implements Excess {
-  #start = "";
-  #end: Bytes = new Uint8Array();
-  #length = 0;
-
-  accept(part: Bytes): boolean {
-    if (this.#length === 0) this.#start = decodeLossily(part.subarray(0, END_LENGTH));
-    this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
-    this.#length += part.byteLength;
-    return this.#isObject && this.#length <= EXCESS_MAX;
-  }
-
-  get id(): string | undefined {
-    if (!this.#isObject) return undefined;
-    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(decodeLossily(this.#end)))?.[1];
-  }
-
-  /** A batch has no id. */
-  get #isObject(): boolean {
-    return /^\s*\{/.test(this.#start);
-  }
-}
-
-const decodeLossily = (bytes: Bytes): string => new TextDecoder().decode(bytes);

@@ -76,25 +76,25 @@ export const TOKEN_ENDED: Refusal = new Refusal(
   },
 );
 
-/** Refuses a call that the node may have carried out. */
-const afterwards = ({ status, code, message, details }: Refusal): Refusal =>
-  new Refusal(status, code, message, { ...details, isUncertain: true });
+/** @param isUncertain whether the node may have carried out the call */
+const withDoubt = ({ status, code, message, details }: Refusal, isUncertain: boolean): Refusal =>
+  new Refusal(status, code, message, { ...details, isUncertain });
 
-export const FULL_AFTERWARDS: Refusal = afterwards(FULL);
-export const STOPPING_AFTERWARDS: Refusal = afterwards(STOPPING);
-export const TOKEN_ENDED_AFTERWARDS: Refusal = afterwards(TOKEN_ENDED);
+export const FULL_AFTERWARDS: Refusal = withDoubt(FULL, true);
+export const STOPPING_AFTERWARDS: Refusal = withDoubt(STOPPING, true);
+export const TOKEN_ENDED_AFTERWARDS: Refusal = withDoubt(TOKEN_ENDED, true);
 
 /** For a reader that keeps others waiting. */
-export const READS_SLOWLY: Refusal = afterwards(
-  new Refusal(503, CODES.busy, "The client reads too slowly, and others wait", { headers: LATER }),
+export const READS_SLOWLY: Refusal = new Refusal(
+  503,
+  CODES.busy,
+  "The client reads too slowly, and others wait",
+  { headers: LATER, isUncertain: true },
 );
 
 /** Returns the reason why a call is not sent, without a doubt whether the node has received it. */
-export function beforehand(reason: unknown): unknown {
-  if (!(reason instanceof Refusal)) return reason;
-  const { status, code, message, details } = reason;
-  return new Refusal(status, code, message, { ...details, isUncertain: false });
-}
+export const beforehand = (reason: unknown): unknown =>
+  reason instanceof Refusal ? withDoubt(reason, false) : reason;
 
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(

@@ -14,12 +14,11 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeParts } from "../utf8.ts";
-import { type Budget, ReservedBytes, SMALL } from "./budget.ts";
+import { ReservedBytes, SMALL } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { RESPONSE_DEPTH_MAX } from "./content.ts";
 import { beforehand, FULL, FULL_AFTERWARDS, type Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import {
@@ -118,13 +117,7 @@ export class RunningCalls {
       this.reserve(size);
       return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
     };
-    return {
-      path,
-      post,
-      depthMax: RESPONSE_DEPTH_MAX,
-      duplicates: "refused-if-wanted",
-      isOneByOne: true,
-    };
+    return { path, post, isForwarded: true };
   }
 
   /**
@@ -212,7 +205,7 @@ export class RunningCalls {
     this.#owner.requestBytes.dispose();
     this.#responseBytes.cover(totalLength(parts));
     this.#leave();
-    return holdUntilSent(parts, this.#responseBytes, this.#capacity.budget, this.#deadline);
+    return holdUntilSent(parts, this.#responseBytes, this.#deadline);
   }
 
   /** Ends the calls, and frees all that they hold once the node has finished. */
@@ -247,19 +240,18 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
 export function holdUntilSent(
   parts: readonly Bytes[],
   bytes: ReservedBytes,
-  budget: Budget,
   deadline?: Deadline,
 ): HeldBytes {
   const signal = deadline?.clientSignal;
   const drop = () => held.drop(signal?.reason ?? FULL);
   const release = () => {
-    budget.overdue.delete(drop);
+    bytes.offer(drop, false);
     bytes.dispose();
     deadline?.dispose();
   };
   const held: HeldBytes = { parts, release, drop: release };
-  if (!deadline) budget.overdue.add(drop);
-  signal?.addEventListener("abort", () => deadline?.isOver ? budget.addOverdue(drop) : drop());
+  if (!deadline) bytes.offer(drop, true);
+  signal?.addEventListener("abort", () => deadline?.isOver ? bytes.offer(drop, true) : drop());
   return held;
 }
 

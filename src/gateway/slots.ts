@@ -52,16 +52,20 @@ export interface CallingClient {
 export const ANONYMOUS: CallingClient = { name: "anonymous" };
 
 /** The slots of a client, and the queue of its calls. */
-class Share {
+interface Share {
   readonly max: number;
-  readonly queue: Set<QueuedCall> = new Set();
-  taken = 0;
+  readonly queue: Set<QueuedCall>;
+  taken: number;
   /** The number of calls that have begun in this turn of the event loop. */
-  begun = 0;
-  calledAt: number = -Infinity;
-  constructor({ concurrency = Infinity }: CallingClient) {
-    this.max = concurrency;
-  }
+  begun: number;
+  calledAt: number;
+}
+
+export interface Slot {
+  /** The number of slots that this one counts as. */
+  readonly size: number;
+  /** Gives the slot back. Repeated calls have no effect. */
+  dispose(): void;
 }
 
 /** Divides the slots, and the turns of the event loop, among the shares that make calls. */
@@ -128,7 +132,7 @@ export class Slots {
   /** The shares with queued calls, in the order of their turns. */
   readonly #queued = new Set<Share>();
   #taken = 0;
-  #heavy: Slot | undefined;
+  #hasHeavy = false;
   #busyUntil = 0;
   #isClosed = false;
   /** @param isHalved true if a client may have at most half of the slots at any time */
@@ -189,15 +193,6 @@ export class Slots {
     });
   }
 
-  free(slot: Slot): void {
-    if (slot.isFree) return;
-    slot.isFree = true;
-    this.#taken -= slot.size;
-    slot.share.taken -= slot.size;
-    if (this.#heavy === slot) this.#heavy = undefined;
-    this.#startNext();
-  }
-
   close(): void {
     this.#isClosed = true;
     for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse(STOPPING);
@@ -206,7 +201,8 @@ export class Slots {
   #shareOf(client: CallingClient): Share {
     const known = this.#shares.get(client);
     if (known) return known;
-    const share = new Share(client);
+    const { concurrency: max = Infinity } = client;
+    const share = { max, queue: new Set<QueuedCall>(), taken: 0, begun: 0, calledAt: -Infinity };
     this.#shares.set(client, share);
     return share;
   }
@@ -240,7 +236,7 @@ export class Slots {
 
   /** A share that has no slot may use one beyond the count, so that it need not wait for others. */
   #isFree(share: Share, isHeavy: boolean): boolean {
-    if (isHeavy && this.#heavy) return false;
+    if (isHeavy && this.#hasHeavy) return false;
     if (share.taken >= share.max) return false;
     if (this.#isHalved && share.taken >= this.count / 2) return false;
     if (!this.#fairShares.mayBegin(share)) return false;
@@ -251,28 +247,19 @@ export class Slots {
 
   #give(share: Share, isHeavy: boolean, calls: number): Slot {
     const size = Math.min(this.#fairShares.sizeOf(calls, share), share.max - share.taken);
-    const slot = new Slot(this, share, size);
-    this.#taken += slot.size;
-    share.taken += slot.size;
-    if (isHeavy) this.#heavy = slot;
+    this.#taken += size;
+    share.taken += size;
+    if (isHeavy) this.#hasHeavy = true;
     this.#fairShares.noteBegin(share);
-    return slot;
-  }
-}
-
-export class Slot {
-  readonly share: Share;
-  /** The number of slots that this one counts as. */
-  readonly size: number;
-  isFree = false;
-  readonly #slots: Slots;
-  constructor(slots: Slots, share: Share, size: number) {
-    this.#slots = slots;
-    this.share = share;
-    this.size = size;
-  }
-
-  dispose(): void {
-    this.#slots.free(this);
+    let isFree = false;
+    const dispose = () => {
+      if (isFree) return;
+      isFree = true;
+      this.#taken -= size;
+      share.taken -= size;
+      if (isHeavy) this.#hasHeavy = false;
+      this.#startNext();
+    };
+    return { size, dispose };
   }
 }

@@ -198,8 +198,7 @@ export class UpstreamResponse {
     }
     // Without content, the length is that of what a GET gets (RFC 9110, section 8.6).
     if (this.#method === "HEAD" || status === 304) return;
-    const length = headers.get("content-length") ?? "";
-    if (/^\d+$/.test(length) && Number(length) > this.#limits.bytesLeft) throw this.#tooLong();
+    if (Number(headers.get("content-length")) > this.#limits.bytesLeft) throw this.#tooLong();
   }
 
   #tooLong(): Refusal {

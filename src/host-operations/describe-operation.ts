@@ -12,10 +12,6 @@ import type { Path, SettingDiagnostic } from "../settings/schema.ts";
 import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
 import { describeValue } from "../untrusted-text.ts";
 
-function namesOf(path: string): string[] {
-  return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
-}
-
 /** Adds the path parameters that the host has not described. Their type is string. */
 export function describeOperation(
   { method, path, operation }: Operation,
@@ -23,7 +19,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = listOf(parameters).map((parameter) => followReference({ components }, parameter));
-  const missing = namesOf(path).filter((name) =>
+  const missing = new PathTemplate(path).names.filter((name) =>
     !known.some((parameter) => parameter.in === "path" && parameter.name === name)
   );
   // Parameters that are no list are reported with the other faults of the document.
@@ -79,7 +75,7 @@ function explainPath(path: string): string | undefined {
   if (/[{}]/.test(path.replaceAll(/\{[^{}/]+\}/g, ""))) {
     return wrong("have a name in each pair of braces");
   }
-  const names = path.match(/\{[^}]*\}/g) ?? [];
+  const { names } = new PathTemplate(path);
   if (new Set(names).size < names.length) return wrong("have each parameter once");
   return undefined;
 }

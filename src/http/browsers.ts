@@ -24,8 +24,7 @@ type PageRequest = Pick<Request, "url" | "headers">;
 export function isAllowedCaller(
   request: PageRequest & Pick<Request, "method">,
   origins: readonly string[] | "*",
-  isBrowser: boolean = looksLikeBrowser(request.headers),
-  trustsHeader: boolean = true,
+  trustsHeader: boolean,
 ): boolean {
   const { method, headers } = request;
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
@@ -44,7 +43,7 @@ export function isAllowedCaller(
   // A page that may send the header to another origin sends `Origin`, too.
   if (headers.has(OWN_HEADER) && (trustsHeader || origin === null)) return true;
   const from = origin ?? headers.get("referer");
-  return from === null ? !isBrowser : isOwnPage(from, request);
+  return from === null ? !looksLikeBrowser(headers) : isOwnPage(from, request);
 }
 
 /** Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, 2.3). */

@@ -157,45 +157,41 @@ type HostRequest = Pick<Request, "headers">;
 /** Proxies take a backslash as a character, and `URL` as a slash. */
 const BACKSLASH_IN_PATH = /^[^?#]*\\/;
 
+/** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
+export function refuseMalformed(
+  request: ServedRequest,
+  target: RequestTarget,
+): Response | undefined {
+  const { rawUrl = request.url } = request;
+  if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
+    return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
+  }
+  const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
+    !BACKSLASH_IN_PATH.test(rawUrl);
+  if (isWellFormed) return undefined;
+  return problem(400, "The request target or the Host header is malformed");
+}
+
 /**
  * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to
- * this machine, and can then read responses of this service.
+ * this machine, and can then read responses of this service. The host in an absolute target may
+ * differ from the `Host` header; the stricter use counts.
+ *
+ * @param hosts the names of the service
  */
-export class HostGuard {
-  readonly #hosts: Hosts;
+export function hostTrust(hosts: Hosts, request: HostRequest, target: RequestTarget): HostTrust {
+  const host = hostOf(request, target);
+  const { host: inTarget = host } = target;
+  const names = inTarget === UNPARSED ? [host] : [host, inTarget];
+  const trusts = names.map((name) => trustInName(hosts, name));
+  return STRICTEST_FIRST.find((trust) => trusts.includes(trust))!;
+}
 
-  constructor(hosts: Hosts) {
-    this.#hosts = hosts;
-  }
-
-  /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
-  refuseMalformed(request: ServedRequest, target: RequestTarget): Response | undefined {
-    const { rawUrl = request.url } = request;
-    if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
-      return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
-    }
-    const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
-      !BACKSLASH_IN_PATH.test(rawUrl);
-    if (isWellFormed) return undefined;
-    return problem(400, "The request target or the Host header is malformed");
-  }
-
-  /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
-  trustOf(request: HostRequest, target: RequestTarget): HostTrust {
-    const host = hostOf(request, target);
-    const { host: inTarget = host } = target;
-    const hosts = inTarget === UNPARSED ? [host] : [host, inTarget];
-    const trusts = hosts.map((host) => this.#trustOfName(host));
-    return STRICTEST_FIRST.find((trust) => trusts.includes(trust))!;
-  }
-
-  #trustOfName(host: string): HostTrust {
-    if (host === "") return "foreign";
-    const name = host.replace(/\.$/, "");
-    const isServed = this.#hosts === "*" || isIpLiteral(name) || isLoopback(name) ||
-      this.#hosts.includes(name);
-    return isServed ? "served" : isPrivateName(name) ? "private" : "foreign";
-  }
+function trustInName(hosts: Hosts, host: string): HostTrust {
+  if (host === "") return "foreign";
+  const name = host.replace(/\.$/, "");
+  const isServed = hosts === "*" || isIpLiteral(name) || isLoopback(name) || hosts.includes(name);
+  return isServed ? "served" : isPrivateName(name) ? "private" : "foreign";
 }
 
 const hostOf = ({ headers }: HostRequest, { host }: RequestTarget): string =>

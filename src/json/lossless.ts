@@ -34,11 +34,8 @@ export function exact(value: bigint): number | bigint {
 export function parseJson(
   text: string,
   readDigits: typeof readNumber = readNumber,
-  depthMax: number = DEPTH_MAX,
 ): unknown {
-  if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
-    return buildJson(new JsonScanner(text, depthMax), readDigits);
-  }
+  if (LARGE_NUMBER.test(text)) return buildJson(new JsonScanner(text), readDigits);
   // Each nesting level needs two brackets, so only a text of more than `2 * DEPTH_MAX` characters
   // can be too deep.
   if (text.length > 2 * DEPTH_MAX) {

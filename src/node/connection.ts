@@ -5,7 +5,6 @@
  * @module
  */
 import type { Socket } from "node:net";
-import type { Signal } from "../abort-signal.ts";
 import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
@@ -369,9 +368,8 @@ class Exchange implements ResponseEvents {
   /** Resolves when the head has arrived. */
   readonly response: Promise<NodeResponse>;
   readonly #connection: Connection;
-  readonly #signal: Signal;
   readonly #request: NodeRequest;
-  readonly #stop = () => this.#connection.lose(this.#signal.reason);
+  readonly #stop = () => this.#connection.lose(this.#request.signal.reason);
   readonly #collector = createCollector();
   #resolve!: (response: NodeResponse) => void;
   #reject!: (reason: unknown) => void;
@@ -387,7 +385,6 @@ class Exchange implements ResponseEvents {
     const { method, signal } = request;
     this.#connection = connection;
     this.#request = request;
-    this.#signal = signal;
     this.reader = new ResponseReader(method, this);
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -440,7 +437,7 @@ class Exchange implements ResponseEvents {
   }
 
   #finish(): void {
-    this.#signal.removeEventListener("abort", this.#stop);
+    this.#request.signal.removeEventListener("abort", this.#stop);
     this.#notify();
   }
 

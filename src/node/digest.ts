@@ -3,9 +3,7 @@
  *
  * @module
  */
-import { md5 } from "@noble/hashes/legacy.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { hexDigest } from "../platform.ts";
 import { type NodeRequest, targetOf } from "./http1.ts";
 import { parseChallenges } from "./rejection.ts";
 
@@ -65,11 +63,6 @@ export class Digest {
 
 type Algorithm = "SHA-256" | "MD5";
 
-const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
-  "SHA-256": sha256,
-  "MD5": md5,
-};
-
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
@@ -119,7 +112,7 @@ export function writeDigest(challenge: DigestChallenge, credentials: DigestCrede
   const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
   const { user, password, method, uri, cnonce } = credentials;
   const hash = (...parts: string[]) =>
-    bytesToHex(ALGORITHMS[algorithm](utf8ToBytes(parts.join(":"))));
+    hexDigest(algorithm === "MD5" ? "md5" : "sha256", parts.join(":"));
   const count = credentials.count.toString(16).padStart(8, "0");
   const login = hash(user, realm, password);
   const secret = isSession ? hash(login, nonce, cnonce) : login;

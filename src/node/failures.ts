@@ -44,21 +44,19 @@ export class SourceError extends Error {
   /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number: number | undefined;
   /** True if the node lacks the method or path. */
-  readonly isAbsent: boolean;
+  readonly isAbsent: boolean = false;
   /** True if the file or program of the source is missing. */
-  readonly isMissing: boolean;
+  readonly isMissing: boolean = false;
   /** True if the response is larger than what is read. */
-  readonly isTooLarge: boolean;
+  readonly isTooLarge: boolean = false;
   /** True if the response cannot come from a node of the expected kind. */
   readonly isOtherKind: boolean;
   /** A hint is never public, since hints may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
-  readonly isQuoting: boolean;
-  /** True if the response is an HTML page. */
-  readonly isPage: boolean;
+  readonly isQuoting: boolean = false;
   /** The start of what an HTTP server refused the request with; never shown. */
-  readonly text: string;
+  readonly text: string = "";
   constructor(
     code: FailureCode,
     message: string,
@@ -66,16 +64,8 @@ export class SourceError extends Error {
   ) {
     super(message);
     this.code = code;
-    this.number = details.number;
-    this.isAbsent = details.isAbsent ?? false;
-    this.isMissing = details.isMissing ?? false;
-    this.isTooLarge = details.isTooLarge ?? false;
-    this.isOtherKind = details.isOtherKind ?? this.isAbsent;
-    this.hint = details.hint;
-    this.looksLike = details.looksLike;
-    this.isQuoting = details.isQuoting ?? false;
-    this.isPage = details.isPage ?? false;
-    this.text = details.text ?? "";
+    this.isOtherKind = details.isAbsent ?? false;
+    Object.assign(this, details);
   }
 
   get isResponse(): boolean {
@@ -95,7 +85,6 @@ export function failureOfStatus(status: number, text: string = ""): SourceError 
   return new SourceError("bad_answer", `responded with ${status}`, {
     number: status,
     isAbsent: ABSENT.includes(status),
-    isPage: /^\s*</.test(text),
     text: text.slice(0, TEXT_MAX),
   });
 }
@@ -116,7 +105,8 @@ export const failureOfGateway = (status: number): SourceError =>
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
   // HAProxy and ingresses have a page for it. A node's own 503 is none.
-  const isGateways = isOfGateway(error.number) || (error.number === 503 && error.isPage);
+  const isPage = /^\s*</.test(error.text);
+  const isGateways = isOfGateway(error.number) || (error.number === 503 && isPage);
   if (error.code !== "bad_answer" || !isGateways) return error;
   return failureOfGateway(error.number!);
 }

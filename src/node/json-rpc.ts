@@ -27,6 +27,9 @@ export const CODES = {
   noJson: -32700,
 } as const;
 
+/** The maximum nesting depth of what a node sends. Traces have two levels for each call. */
+export const RESPONSE_DEPTH_MAX = 10_000;
+
 /** The number of calls in a batch. */
 export const CALLS_MAX = 1000;
 
@@ -97,8 +100,8 @@ export function responseIn(text: string, { members }: Pick<Part, "members">): Rp
 export const isBatchText = (text: string): boolean => /^\s*\[/.test(text);
 
 export interface RpcError {
-  /** The code as the node sends it, or `undefined` if it is not a number. */
-  readonly code?: string | number | undefined;
+  /** The code as JSON text, or `undefined` if it is not a number. */
+  readonly code?: string | undefined;
   /** The first 1000 characters of the message. */
   readonly message: string;
   /** The whole message as the JSON text of a string. */
@@ -181,7 +184,7 @@ export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutc
     return { error: notJson(error) };
   }
   const { code, message } = read;
-  const words = `${excerpt(message, 80)} (${excerpt(code?.toString() ?? "no code", 20)})`;
+  const words = `${excerpt(message, 80)} (${excerpt(code ?? "no code", 20)})`;
   const failure = new SourceError("bad_answer", `responded with an error: ${words}`, {
     number: code === undefined ? undefined : Number(code),
     isAbsent: isNoMethod({ code, message }),

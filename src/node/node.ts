@@ -190,7 +190,7 @@ export class Node {
     const { path = "" } = options;
     const post = (body: string) =>
       this.request(path, { ...options, method: "POST", headers: RPC_HEADERS, body });
-    return await this.endpoint.call(calls, { path, post, isOwn: true });
+    return await this.endpoint.call(calls, { path, post, isForwarded: false });
   }
 
   /** Ends all requests that have no signal of their own. */

@@ -10,10 +10,10 @@ import { failureOf, failureOfStatus, isBusy, isOfGateway, notJson } from "./fail
 import {
   CALLS_MAX,
   countResponses,
-  type Duplicates,
   isBatchText,
   outcomeOf,
   readRpcResponse,
+  RESPONSE_DEPTH_MAX,
   type RpcFailure,
   type RpcOutcome,
   type RpcResponse,
@@ -34,14 +34,12 @@ export interface RpcTransport {
   readonly path: string;
   /** Sends the text of a call or of a batch, and resolves to the node's response. */
   readonly post: (text: string) => Promise<TextResponse>;
-  /** The maximum nesting depth of a response. @default any depth */
-  readonly depthMax?: number;
-  /** Of a response with two results: as in `readRpcResponse`. @default "last" */
-  readonly duplicates?: Duplicates;
-  /** True if a call waits for the response to the one before, unless both are in a batch. */
-  readonly isOneByOne?: boolean;
-  /** True for queries of the service itself, which find out whether the node takes batches. */
-  readonly isOwn?: boolean;
+  /**
+   * True for calls of clients: a call waits for the response to the one before, unless both are in
+   * a batch, and a response must not have two results. The queries of the service itself find out
+   * whether the node takes batches.
+   */
+  readonly isForwarded: boolean;
 }
 
 /** What a call has come to; without a `response` if the node sent none that may be read. */
@@ -59,11 +57,8 @@ type BatchResult =
   | { readonly outcome: CallOutcome }
   | { readonly responses?: never; readonly response?: never };
 
-/** How a response is read. */
-type ReadOptions = Pick<RpcTransport, "depthMax" | "duplicates">;
-
 /** Reads the response to a call or a batch; some nodes send one response to a whole batch. */
-type Read = (response: TextResponse, options: ReadOptions) => Promise<RpcResponse | Responses>;
+type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResponse | Responses>;
 
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
@@ -176,7 +171,7 @@ export class RpcEndpoint {
     transport: RpcTransport,
     read: Read,
   ): Promise<BatchResult> {
-    const isTaker = !transport.isOwn && length <= (this.#taken.get(transport.path) ?? 0);
+    const isTaker = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? { outcome: asked } : {};
     const { content, response } = asked;
@@ -193,7 +188,7 @@ async function callSingly(
   calls: readonly RpcRequest[],
   transport: RpcTransport,
 ): Promise<CallOutcome[]> {
-  if (!transport.isOneByOne) {
+  if (!transport.isForwarded) {
     return await Promise.all(calls.map((call) => callOne(call, transport)));
   }
   const outcomes: CallOutcome[] = [];
@@ -241,11 +236,13 @@ async function ask(text: string, transport: RpcTransport, read: Read): Promise<A
  */
 async function readResponse(
   { status, text }: TextResponse,
-  { depthMax = Infinity, duplicates = "last" }: ReadOptions,
+  { isForwarded }: RpcTransport,
 ): Promise<RpcResponse | RpcResponse[]> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status, text);
-  const response = await readRpcResponse(text, depthMax, duplicates);
+  const response = isForwarded
+    ? await readRpcResponse(text, RESPONSE_DEPTH_MAX, "refused-if-wanted")
+    : await readRpcResponse(text, Infinity, "last");
   if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
     throw failureOfStatus(status, text);
   }
@@ -260,12 +257,12 @@ async function readResponse(
  */
 async function countIn(
   response: TextResponse,
-  options: ReadOptions,
+  transport: RpcTransport,
 ): Promise<RpcResponse | Responses> {
   const { status, text } = response;
   return status <= 299 && isBatchText(text)
-    ? await countResponses(text, options.depthMax ?? Infinity)
-    : await readResponse(response, options);
+    ? await countResponses(text, RESPONSE_DEPTH_MAX)
+    : await readResponse(response, transport);
 }
 
 /** A text without an id may be an error of another server. */

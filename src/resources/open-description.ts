@@ -85,7 +85,7 @@ export async function openDescription(
   });
   description.onReport.add((report) => {
     logReport(report, log);
-    options.onDescription(report);
+    options.onDescription?.(report);
   });
   if (options.forward) {
     const findNews = createNameWatch(options.forward);

@@ -400,11 +400,11 @@ function checkForward<T>(
   }
 }
 
-/** @param hasNode `undefined` if it is unknown whether there is a node */
+export const NEEDS_NODE = "needs node.url, the node to call";
+
 export function forwardConflicts(
   forward: Pick<ResolvedForward, "origins"> | undefined,
   hosts: Hosts = [],
-  hasNode?: boolean,
 ): SettingDiagnostic[] {
   if (!forward) return [];
   const found: SettingDiagnostic[] = [];
@@ -413,6 +413,5 @@ export function forwardConflicts(
   if (forward.origins === "*" && (hosts === "*" || hosts.length === 0)) {
     add("forward", 'has origins: "*", which needs the setting hosts');
   }
-  if (hasNode === false) add("forward", "needs node.url, the node to call");
   return found;
 }

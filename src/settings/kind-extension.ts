@@ -108,7 +108,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   };
   const [server] = [...listOf(rest.servers), ...base.openapi?.servers ?? []].map(objectOf);
   const prefix = textOf(server?.url) ?? "";
-  const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/", () => false);
+  const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/");
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     const ownItem = objectOf(item), inherited = base.openapi?.paths[path];
     // If the item has `parameters`, they are those of the inherited operations, too.

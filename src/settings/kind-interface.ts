@@ -147,7 +147,7 @@ const OPENAPI = object({
   ...openApi("components", "tags"),
 });
 
-export const interfaceSettings = (): SettingsOf<KindInterface> => ({
+export const INTERFACE_SETTINGS: SettingsOf<KindInterface> = {
   openrpc: optional(
     OPENRPC as Schema<KindInterface["openrpc"]>,
     "The JSON-RPC methods: a part of an OpenRPC document",
@@ -156,7 +156,7 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
     OPENAPI as Schema<KindInterface["openapi"]>,
     "The REST operations: a part of an OpenAPI 3.1 document",
   ),
-});
+};
 
 /**
  * @param base the interface that `kind` extends; references in `kind` may lead to components of

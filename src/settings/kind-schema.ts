@@ -20,7 +20,7 @@ import type {
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { diagnosticsOfKind } from "./kind-checks.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
-import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
+import { diagnosticsOfInterface, INTERFACE_SETTINGS } from "./kind-interface.ts";
 import { authFile, FIELD, NODE_SOURCE, REFERENCES } from "./node-schema.ts";
 import {
   anyOf,
@@ -414,7 +414,7 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       LINE,
       "The software and version with which the read operations were tested, such as hsd 8.0.0",
     ),
-    ...interfaceSettings(),
+    ...INTERFACE_SETTINGS,
     ...EXTENSION,
   };
   return v.pipe(

@@ -116,7 +116,7 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
 
 export function nodeSettings(
   path: Schema<string>,
-  own: readonly string[] = [],
+  own: readonly string[],
 ): SettingsOf<NodeSettings> {
   return {
     url: optional(NODE_URL, CLI_OPTIONS.url.text, CLI_OPTIONS.url),

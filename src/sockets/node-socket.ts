@@ -3,10 +3,15 @@
  *
  * @module
  */
-import { RESPONSE_DEPTH_MAX } from "../gateway/content.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
-import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
+import {
+  outcomeOf,
+  RESPONSE_DEPTH_MAX,
+  responseIn,
+  type RpcOutcome,
+  writeCall,
+} from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";

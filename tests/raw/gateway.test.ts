@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
@@ -268,6 +269,17 @@ for (const [runtime, command] of RELEASES) {
       assert.equal(sent(), []);
     },
   );
+
+  calls("a client that sends all of a refused content reads the response", async () => {
+    const content = "x".repeat(5_000_000);
+    for (const [line, url] of [["POST /v1/node/none", paths.url], ["POST /v1/rpc", methods.url]]) {
+      const socket = await dial(url!);
+      await new Promise((sent) => socket.write(withBody(line!, content), "latin1", sent));
+      const answer = await text(socket);
+      assert.match(answer, /^HTTP\/1\.1 4\d\d/, line);
+      assert.ok(isWhole(answer), line);
+    }
+  });
 
   calls("chunked content is sent to the node with its length", async () => {
     const chunks = '1\r\n{\r\n7\r\n"b":1.0\r\n1\r\n}\r\n0\r\n\r\n';

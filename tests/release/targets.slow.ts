@@ -58,7 +58,6 @@ testWhere(
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
     const own = bill.dependencies[0].dependsOn.map((name: string) => name.replace(/@[\d.]+$/, ""));
     const npm = [
-      "%40noble/hashes",
       "%40scalar/api-reference",
       "content-type",
       "fastest-levenshtein",
