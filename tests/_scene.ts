@@ -62,7 +62,6 @@ export function setScene(
   const history = new History(
     span,
     typeof info === "function" ? [] : info.hide ?? [],
-    "run",
     {
       samples: [],
     },
@@ -104,9 +103,11 @@ export function setScene(
       log: (message, { level }) => said.push(`${level}: ${message}`),
       onError: (error) => assert.unreachable(String(error)),
       clock: {
-        monotonic: () => held.monotonic + held.slept,
-        awake: () => held.monotonic,
-        now: () => held.date,
+        now: () => ({
+          monotonic: held.monotonic + held.slept,
+          awake: held.monotonic,
+          date: held.date,
+        }),
       },
     },
   );

@@ -32,8 +32,8 @@ errors("if a file of the explorer failed to load, the next request loads it agai
   let isOut = true;
   const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
-  const assets = createAssets({ "explorer-1/a.css": { type: "text/css", importContent } });
-  const load = async () => await assets.get("explorer-1/a.css")!.get({ headers: new Headers() });
+  const assets = createAssets({ "explorer-1/a.js": { importContent } });
+  const load = async () => await assets.get("explorer-1/a.js")!.get({ headers: new Headers() });
   await load().then(() => assert.unreachable(), ({ message }) => {
     assert.is(message, "EMFILE");
   });

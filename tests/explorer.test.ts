@@ -148,7 +148,7 @@ explorer("all services in a process share the explorer's files in memory", async
 
 explorer("a file is decompressed only for a client that does not accept gzip", async () => {
   const importContent = () => Promise.resolve({ gzip: btoa("no gzip") });
-  const file = createAssets({ "a/b.js": { type: "text/javascript", importContent } }).get(
+  const file = createAssets({ "a/b.js": { importContent } }).get(
     "a/b.js",
   )!;
   const accepting = { headers: new Headers({ "accept-encoding": "gzip" }) };

@@ -173,7 +173,7 @@ monitor("without a node, requests repeat one snapshot", async () => {
     service,
     log: assert.unreachable,
     onError: assert.unreachable,
-    clock: { monotonic: () => 0, awake: () => 0, now: () => 0 },
+    clock: { now: () => ({ monotonic: 0, awake: 0, date: 0 }) },
   });
   await bare.snapshot();
   const before = made;

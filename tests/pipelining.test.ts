@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listener } from "../src/adapters/node.ts";
-import { HttpServer, listen, serveHttp } from "../src/adapters/node-server.ts";
+import { createHttpServer, listen, serveHttp } from "../src/adapters/node-server.ts";
 import type { Callbacks, ResponseRecord, Servable } from "../src/adapters/shared.ts";
 import { until } from "./_gateway.ts";
 
@@ -18,7 +18,7 @@ const numbered = (count: number) =>
 
 type MakeServer = (app: Servable, callbacks: Callbacks) => { http: Server; close(): unknown };
 
-const OWN: MakeServer = (app, callbacks) => new HttpServer(app, callbacks);
+const OWN: MakeServer = (app, callbacks) => createHttpServer(app, callbacks);
 const OF_A_HOST: MakeServer = (app, callbacks) => {
   const http = createServer(listener(app, callbacks));
   return { http, close: () => http.close() };

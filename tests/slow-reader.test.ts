@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
-import { HttpServer, listen } from "../src/adapters/node-server.ts";
+import { createHttpServer, listen } from "../src/adapters/node-server.ts";
 import type { ServedRequest } from "../src/http/request.ts";
 import { ResponseInParts } from "../src/http/response.ts";
 import type { Peer } from "../src/http/socket.ts";
@@ -35,7 +35,7 @@ function heldResponse(release: () => void): ResponseInParts {
 // Bun's own server disconnects slow clients, so there is no test on Bun.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`only clients that read too slowly are disconnected: ${way}`, async () => {
-    const { http, close } = new HttpServer({ fetch: respond }, {}, SLOWEST);
+    const { http, close } = createHttpServer({ fetch: respond }, {}, SLOWEST);
     const cut = new Set<number | undefined>();
     const sent = new Set<number | undefined>();
     http.on("request", (message, response) => {
@@ -88,7 +88,7 @@ if (!("Bun" in globalThis)) {
         responses.push(heldResponse(() => released++));
         return responses.at(-1)!;
       };
-      const { http, close } = new HttpServer({ fetch: respond }, { onError() {} });
+      const { http, close } = createHttpServer({ fetch: respond }, { onError() {} });
       await listen(http, { hostname: "127.0.0.1", port: 0 });
       const { port } = http.address() as AddressInfo;
       const socket = connect(port, "127.0.0.1").on("error", () => {});
@@ -119,7 +119,7 @@ if (!("Bun" in globalThis) && !("Deno" in globalThis)) {
         open: (opened) => (peer = opened, events),
         drop() {},
       });
-    const { http, close } = new HttpServer({ fetch }, {});
+    const { http, close } = createHttpServer({ fetch }, {});
     await listen(http, { hostname: "127.0.0.1", port: 0 });
     const socket = connect((http.address() as AddressInfo).port, "127.0.0.1");
     socket.on("error", () => {}).on("readable", () => {}).write(

@@ -148,7 +148,7 @@ function openSession<P extends SessionPeer = PlayedPeer>(
         NodeSocket.open(played.node as unknown as Node, connect, isAnonymous, 30_000),
       onNodeSocketEnd() {},
       makeRoom() {},
-      count() {},
+      counts: undefined,
       onEnd: (_, reason) => ends.push(reason),
     },
     peer,
@@ -783,7 +783,7 @@ sockets(
     const long = "x".repeat(100_000);
     for (let at = 0; at < 18; at++) assert.ok(inbox.add(long));
     assert.is(begun.length, 16);
-    assert.ok(inbox.waiting > 200_000);
+    assert.ok(inbox.unreadLength > 200_000);
     // A client whose messages wait still gets an answer to its pings.
     assert.equal(pauses, []);
     assert.ok(inbox.add(long));
@@ -794,7 +794,7 @@ sockets(
     responses[1]!();
     responses[2]!();
     await until(() => begun.length === 19);
-    assert.is(inbox.waiting, 0);
+    assert.is(inbox.unreadLength, 0);
     assert.equal(pauses, ["pause", "resume"]);
   },
 );

@@ -15,7 +15,6 @@ export interface Slowest extends Speed {
 }
 
 interface ClientConnection {
-  isRefused: boolean;
   bytesWritten: number;
   bytesRead: number;
   /** The time of the last check at which the client had sent nothing after its last request. */
@@ -43,6 +42,10 @@ export function pendingResponse(socket: Socket): ServerResponse | undefined {
   return last?.writableFinished ? undefined : last;
 }
 
+/** Tells whether the connection closes after the response to its last request. */
+export const isClosing = (socket: Socket): boolean =>
+  lastResponses.get(socket)?.shouldKeepAlive === false;
+
 /** The minimum speed of the content of a request until it has arrived whole. */
 const SLOWEST_CONTENT: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS.content };
 
@@ -68,7 +71,6 @@ export class Connections {
   add(socket: Socket): void {
     // Before the first response, `headersTimeout` applies, which sends a 408 response.
     this.#connections.set(socket, {
-      isRefused: false,
       bytesWritten: 0,
       bytesRead: 0,
       restedAt: Infinity,
@@ -91,20 +93,6 @@ export class Connections {
       ? new Throughput(SLOWEST_CONTENT, 0, performance.now())
       : undefined;
     if (this.#isEnding) response.shouldKeepAlive = false;
-  }
-
-  /**
-   * The connection closes after its last response, so no further request counts (RFC 9112, section
-   * 9.6).
-   */
-  isClosing(socket: Socket): boolean {
-    return this.#connections.get(socket)?.isRefused === true ||
-      lastResponses.get(socket)?.shouldKeepAlive === false;
-  }
-
-  setClosing(socket: Socket): void {
-    const connection = this.#connections.get(socket);
-    if (connection) connection.isRefused = true;
   }
 
   /** The responses that are not begun yet announce the end (RFC 9112, section 9.6). */

@@ -16,7 +16,7 @@ import { IS_DENO } from "../platform.ts";
 import { limitContent, logHeadOf, Message } from "./message.ts";
 import { requestOf } from "./message-request.ts";
 import { handleInOrder } from "./pipelining.ts";
-import { ownResponse, Refusals } from "./refusals.ts";
+import { ownResponse, refuseUnreadable, TIMED_OUT } from "./refusals.ts";
 import {
   type Address,
   beginEntry,
@@ -39,56 +39,56 @@ import { serveUpgrades } from "./websocket.ts";
 
 useResponseClass(FastResponse);
 
-export class HttpServer {
+export interface HttpServer {
   readonly http: Server;
-  readonly #app: Servable;
-  readonly #callbacks: Callbacks;
-  readonly #connections: Connections;
-  constructor(app: Servable, callbacks: Callbacks, slowest?: Slowest) {
-    this.#app = app;
-    this.#callbacks = callbacks;
-    const onLate = (socket: Socket) => refusals.refuseLate(socket);
-    const connections = this.#connections = new Connections(onLate, slowest);
-    const refusals = new Refusals(connections, callbacks);
-    const onRequest = (message: IncomingMessage, response: ServerResponse) =>
-      this.#onRequest(message, response);
-    const http = this.http = createServer(SETTINGS, onRequest);
-    // By default, `node:http` drops all headers after the first 2000, even `Host`.
-    http.maxHeadersCount = 0;
-    // Node's own method would also close connections whose response is still being sent.
-    http.closeIdleConnections = () => {};
-    http.on("connection", (socket) => connections.add(socket));
-    // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
-    http.on("checkExpectation", onRequest);
-    http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
-      refusals.refuseUnreadable(stream as Socket, code);
-    });
-    serveUpgrades(
-      http,
-      connections,
-      (message, response) => void respond(app, callbacks, message, response, {}),
-    );
-  }
+  /** Resolves when all connections have ended. */
+  close(): Promise<void>;
+}
 
-  readonly close = (): Promise<void> => {
-    this.http.close();
-    return this.#connections.end();
-  };
-
-  #onRequest(message: IncomingMessage, response: ServerResponse): void {
+export function createHttpServer(
+  app: Servable,
+  callbacks: Callbacks,
+  slowest?: Slowest,
+): HttpServer {
+  const refuse = (socket: Socket, code?: string) => refuseUnreadable(socket, code, callbacks);
+  const connections = new Connections((socket) => refuse(socket, TIMED_OUT), slowest);
+  const onRequest = (message: IncomingMessage, response: ServerResponse) => {
     // The rest of refused content is read after the last response of a connection. Requests behind
     // it are ignored (RFC 9112, section 9.6).
     if (message.socket.writableEnded) return;
-    this.#connections.addResponse(response);
+    connections.addResponse(response);
     // The parser drops bytes after such a request, so the connection is closed (RFC 9112, section
     // 9.6).
     const isLast = message.headers.upgrade !== undefined || message.method === "CONNECT";
     if (isLast) response.shouldKeepAlive = false;
     handleInOrder(message, response, (refuse) => {
       if (hasContent(message)) limitContent(message, response);
-      void respond(this.#app, this.#callbacks, message, response, { refuse });
+      void respond(app, callbacks, message, response, { refuse });
     });
-  }
+  };
+  const http = createServer(SETTINGS, onRequest);
+  // By default, `node:http` drops all headers after the first 2000, even `Host`.
+  http.maxHeadersCount = 0;
+  // Node's own method would also close connections whose response is still being sent.
+  http.closeIdleConnections = () => {};
+  http.on("connection", (socket) => connections.add(socket));
+  // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
+  http.on("checkExpectation", onRequest);
+  http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
+    refuse(stream as Socket, code);
+  });
+  serveUpgrades(
+    http,
+    connections,
+    (message, response) => void respond(app, callbacks, message, response),
+  );
+  return {
+    http,
+    close() {
+      http.close();
+      return connections.end();
+    },
+  };
 }
 
 const SETTINGS = {
@@ -122,7 +122,7 @@ export async function serveHttp(
 ): Promise<Listening> {
   checkApp(app);
   const wanted = checkServeOptions(options);
-  const { http, close } = new HttpServer(app, options);
+  const { http, close } = createHttpServer(app, options);
   await listen(http, wanted);
   // Without a listener, an error of `accept`, such as ENFILE, would end the process.
   http.once("error", (error) => reportError(error, "accept", app, options)).on("error", () => {});
@@ -149,7 +149,7 @@ export async function respond(
   callbacks: Callbacks,
   message: IncomingMessage,
   response: ServerResponse,
-  { refuse, originalUrl, context = [] }: Handling,
+  { refuse, originalUrl, context = [] }: Handling = {},
 ): Promise<void> {
   const endEntry = beginEntry(callbacks, logHeadOf(message));
   let request: ServedRequest | undefined;
@@ -209,7 +209,7 @@ function serverFormOf(response: Response): ServerForm {
 /** Without a text, middleware such as `compression` would take `undefined` for the headers. */
 function writeHead(
   response: ServerResponse,
-  { status, statusText, headers }: Omit<ServerForm, "body">,
+  { status, statusText, headers }: ServerForm,
 ): void {
   if (statusText) response.writeHead(status, statusText, headers);
   else response.writeHead(status, headers);
@@ -217,12 +217,12 @@ function writeHead(
 
 async function sendBytes(
   response: ServerResponse,
-  { status, statusText, headers }: ServerForm,
+  form: ServerForm,
   body?: Uint8Array,
 ): Promise<void> {
   // Writes the responses of one tick together, since each write may cause a context switch.
   await new Promise((resolve) => setImmediate(resolve));
-  writeHead(response, { status, statusText, headers });
+  writeHead(response, form);
   if (!body) return void response.end();
   if (body.byteLength <= SHORT_MAX) {
     // `node:http` sends the head and a string in one packet, but the head and a buffer in two
@@ -239,7 +239,7 @@ async function sendBytes(
 /** A stream of the parts would take a third more time (1 MB, Node 26.10). */
 async function sendHeld(
   response: ServerResponse,
-  { status, statusText, headers }: ServerForm,
+  form: ServerForm,
   held: HeldBytes,
 ): Promise<void> {
   if (response.destroyed) return held.release();
@@ -248,7 +248,7 @@ async function sendHeld(
     held.release();
   };
   const closed = new Promise((resolve) => response.once("close", resolve));
-  writeHead(response, { status, statusText, headers });
+  writeHead(response, form);
   for (const part of held.parts) response.write(part);
   response.end();
   await closed;

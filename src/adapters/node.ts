@@ -78,11 +78,7 @@ function isParsed(message: IncomingMessage): boolean {
   return isRead && hasContent(message) && !("rawBody" in message);
 }
 
-const refuseOutside = (): Response => {
-  const response = notFound("");
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
-  return response;
-};
+const refuseOutside = (): Response => notFound("", SECURITY_HEADERS);
 
 const refuseParsed = (): Response =>
   problem(

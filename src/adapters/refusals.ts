@@ -10,7 +10,7 @@ import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problemText } from "../http/problem.ts";
 import { type HttpStatus, REASONS } from "../http/response.ts";
 import { IS_DENO } from "../platform.ts";
-import { type Connections, pendingResponse } from "./connections.ts";
+import { isClosing, pendingResponse } from "./connections.ts";
 import type { Message } from "./message.ts";
 import { beginEntry, type Callbacks, type EndEntry, refusal } from "./shared.ts";
 
@@ -33,56 +33,52 @@ export function ownResponse(
   return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
-/** Refuses what the parser does not pass on, and closes the connection. */
-export class Refusals {
-  readonly #connections: Connections;
-  readonly #callbacks: Callbacks;
-  constructor(connections: Connections, callbacks: Callbacks) {
-    this.#connections = connections;
-    this.#callbacks = callbacks;
-  }
+/** Connections that the parser has failed at. It fails again at each further read. */
+const refused = new WeakSet<Socket>();
 
-  /** Refuses a request whose content arrives too slowly. */
-  refuseLate(socket: Socket): void {
-    this.refuseUnreadable(socket, TIMED_OUT);
-  }
-
-  /** @param code of the error by which the parser or a time limit ends the reading */
-  refuseUnreadable(socket: Socket, code: string | undefined): void {
-    // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
-    if (IS_DENO) socket.removeAllListeners("data").resume();
-    if (code === "ECONNRESET") return void socket.destroy();
-    const last = pendingResponse(socket);
-    if (last && !last.req.complete) return this.#refuseContent(last, socket, code);
-    // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
-    this.#refuseHead(socket, code);
-  }
-
-  /** Ends a request whose content cannot be read. The app would wait for the rest of it. */
-  #refuseContent(last: ServerResponse, socket: Socket, code: string | undefined): void {
-    const refuseOnce = () => {
-      // The response was already the refusal, or the app's response to content that came too late.
-      if (last.statusCode === 400 || code === TIMED_OUT) socket.end();
-      else writeRefusal(socket, code, beginEntry(this.#callbacks));
-    };
-    if (!last.req.destroyed) last.once("finish", refuseOnce);
-    (last.req as Message).breakOff();
-  }
-
-  /** Sends the refusal after the responses to earlier requests. */
-  #refuseHead(socket: Socket, code?: string): void {
-    const connections = this.#connections;
-    // The parser fails again at each further read.
-    if (connections.isClosing(socket)) return;
-    connections.setClosing(socket);
-    const endEntry = beginEntry(this.#callbacks);
-    const earlier = pendingResponse(socket);
-    if (earlier) earlier.once("finish", () => writeRefusal(socket, code, endEntry));
-    else writeRefusal(socket, code, endEntry);
-  }
+/**
+ * Refuses what the parser does not pass on, or content that arrives too slowly, and closes the
+ * connection.
+ *
+ * @param code of the error by which the parser or a time limit ends the reading
+ */
+export function refuseUnreadable(
+  socket: Socket,
+  code: string | undefined,
+  callbacks: Callbacks,
+): void {
+  // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
+  if (IS_DENO) socket.removeAllListeners("data").resume();
+  if (code === "ECONNRESET") return void socket.destroy();
+  const last = pendingResponse(socket);
+  if (last && !last.req.complete) return refuseContent(last, socket, code, callbacks);
+  // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
+  if (refused.has(socket) || isClosing(socket)) return;
+  refused.add(socket);
+  const endEntry = beginEntry(callbacks);
+  const refuse = () => writeRefusal(socket, code, endEntry);
+  // The refusal comes after the responses to earlier requests.
+  if (last) last.once("finish", refuse);
+  else refuse();
 }
 
-const TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT";
+/** Ends a request whose content cannot be read. The app would wait for the rest of it. */
+function refuseContent(
+  last: ServerResponse,
+  socket: Socket,
+  code: string | undefined,
+  callbacks: Callbacks,
+): void {
+  const refuseOnce = () => {
+    // The response was already the refusal, or the app's response to content that came too late.
+    if (last.statusCode === 400 || code === TIMED_OUT) socket.end();
+    else writeRefusal(socket, code, beginEntry(callbacks));
+  };
+  if (!last.req.destroyed) last.once("finish", refuseOnce);
+  (last.req as Message).breakOff();
+}
+
+export const TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT";
 
 const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],

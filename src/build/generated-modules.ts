@@ -121,17 +121,23 @@ function modulePath(folder: string, path: string, content: Buffer): string {
 
 /** Writes each `import()` with a literal, so that bundlers follow it. */
 function tableModule(folders: readonly [folder: string, files: Files][]): string {
-  const lines = folders.flatMap(([folder, files]) =>
-    [...files].map(([path, content]) => {
-      const type = "text/javascript; charset=utf-8";
+  const rows = new Map<string, string[]>();
+  for (const [folder, files] of folders) {
+    for (const [path, content] of files) {
+      const name = basename(path);
+      const above = JSON.stringify(`${folder}/${path.slice(0, -name.length)}`);
       const module = JSON.stringify(`./${modulePath(folder, path, content)}`);
-      const name = JSON.stringify(basename(path));
-      const importContent = `async () => (await import(${module})).FILES[${name}]`;
-      return `  ${JSON.stringify(`${folder}/${path}`)}: ` +
-        `{ type: ${JSON.stringify(type)}, importContent: ${importContent} },\n`;
-    })
-  );
-  return `export const ASSETS = {\n${lines.join("")}};\n`;
+      const row = `${above}, () => import(${module})`;
+      rows.set(row, [...rows.get(row) ?? [], name]);
+    }
+  }
+  const lines = [...rows].map(([row, names]) => `  [${row}, ${JSON.stringify(names)}],\n`);
+  return `const MODULES = [\n${lines.join("")}];
+
+export const ASSETS = Object.fromEntries(MODULES.flatMap(([above, load, names]) =>
+  names.map((name) => [above + name, { importContent: async () => (await load()).FILES[name] }])
+));
+`;
 }
 
 async function descriptionModule(): Promise<string> {
@@ -145,31 +151,36 @@ async function pageModule(
   modules: readonly string[],
 ): Promise<string> {
   const read = async (name: string) => await readFile(join(ROOT, "static", name), "utf8");
-  const [meta, common] = [await read("meta.html"), await read("head.css")];
-  const TEMPLATES: Record<string, string> = {};
+  const minified = async (name: string) => {
+    const { code } = await transform(await read(`${name}.css`), { loader: "css", minify: true });
+    return code.trim();
+  };
+  const [meta, HEAD_CSS] = [await read("meta.html"), await minified("head")];
+  const templates: Record<string, string> = {};
   for (const name of DOCUMENTS) {
-    const css = common + await read(`${name}.css`);
-    const { code } = await transform(css, { loader: "css", minify: true });
+    const css = HEAD_CSS + await minified(name);
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
-    TEMPLATES[name] = (await read(`${name}.html`))
+    templates[name] = (await read(`${name}.html`))
       .replace(
         "{meta}",
-        () => meta.replace("{style}", () => `<style>${code.trim()}</style>`).trim(),
+        () => meta.replace("{style}", () => `<style>${css}</style>`).trim(),
       )
       .replace("{scripts}", () => linkScripts(`${folders.explorer}/${name}.js`, scalar));
   }
-  const inline = Object.values(TEMPLATES).flatMap((
+  const inline = Object.values(templates).flatMap((
     html,
   ) => [...html.matchAll(/<script>(.*?)<\/script>/gs)]);
   const INLINE_SCRIPTS = inline.map(([, script]) =>
     `'sha256-${createHash("sha256").update(script!).digest("base64")}'`
   );
-  return moduleText({
-    TEMPLATES,
-    INLINE_SCRIPTS,
-    FAVICON: await read("favicon.svg"),
-    FILES: folders,
+  // Both pages have the same long styles.
+  const lines = Object.entries(templates).map(([name, html]) => {
+    const parts = html.split(HEAD_CSS).map((part) => JSON.stringify(part));
+    return `  ${name}: ${parts.join(" + HEAD_CSS + ")},\n`;
   });
+  const FAVICON = await read("favicon.svg");
+  return moduleText({ HEAD_CSS, INLINE_SCRIPTS, FAVICON, FILES: folders }) +
+    `export const TEMPLATES = {\n${lines.join("")}};\n`;
 }
 
 function linkScripts(script: string, scalar: readonly string[]): string {

@@ -38,7 +38,7 @@ export class AssetFile {
 
   constructor(asset: Asset) {
     const { plain, gzip } = contentOf(asset);
-    const init = { type: asset.type, cache: IMMUTABLE };
+    const init = { type: "text/javascript; charset=utf-8", cache: IMMUTABLE };
     this.#plain = lazy(async () => represent({ identity: await plain.get() }, init));
     this.#gzip = lazy(async () => {
       const identity = await gzip.get();

@@ -5,7 +5,6 @@
  * @module
  */
 import { groupDigits } from "../units.ts";
-import { REMEDIES } from "../info/status.ts";
 import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
@@ -131,13 +130,9 @@ function columnsOf(history: History): Row[] {
     .map((key) => [key, capital(formatValue(key.replaceAll("_", " ")))]);
 }
 
-function hintOf({ status, status_code, peers }: Info): string {
-  const code = textOf(status_code) ?? "";
-  const remedy = Object.hasOwn(REMEDIES, code)
-    ? REMEDIES[code]!
-    : status === "syncing" && textOf(peers) === "0"
-    ? "it has no peers yet"
-    : "";
+function hintOf({ status, status_code, status_remedy, peers }: Info): string {
+  const isAlone = status === "syncing" && textOf(peers) === "0";
+  const remedy = textOf(status_remedy) ?? (isAlone ? "it has no peers yet" : "");
   const isRetried = status_code !== "outdated" &&
     (status === "unreachable" || status === "stale");
   return joinTexts("; ", capital(remedy), isRetried ? "retrying every few seconds" : "");

@@ -6,8 +6,6 @@
 import type { PackedContent } from "../http/content-coding.ts";
 
 export interface Asset {
-  /** The media type, with its parameters. */
-  readonly type: string;
   importContent(): Promise<PackedContent>;
 }
 

@@ -70,9 +70,12 @@ export function problemText(
 }
 
 /** @param hint a sentence for clients that have a wrong address */
-export function notFound(hint: string): Response {
+export function notFound(
+  hint: string,
+  headers?: Readonly<Record<string, string>>,
+): Response {
   const detail = "This path is not served; see /v1/spec for the available paths";
-  return problem(404, detail + hint);
+  return problem(404, detail + hint, headers);
 }
 
 export function notAllowed(methods: readonly string[], hint: string): Response {

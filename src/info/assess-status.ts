@@ -99,10 +99,8 @@ interface SourceFailure {
 }
 
 function failuresIn({ plan, cache }: Evidence): SourceFailure[] {
-  const names = [...plan.sources.keys()]
-    .filter((name) => plan.sources.get(name)!.role !== "optional");
-  return names.flatMap((name) => {
-    const error = cache.get(name)?.error;
+  return [...plan.sources].flatMap(([name, { role }]) => {
+    const error = role === "optional" ? undefined : cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
 }

@@ -7,35 +7,36 @@
 /** The shortest step of the wall clock that is taken for sleep, in milliseconds. */
 const SLEEP_MIN = 1000;
 
-export interface Clocks {
-  /** Returns milliseconds since 1970. */
-  now(): number;
-  /** Returns milliseconds since an arbitrary time, with those for which the machine slept. */
-  monotonic(): number;
-  /** Returns the same, without those for which the machine slept. */
-  awake(): number;
+export interface Instant {
+  /**
+   * Milliseconds since an arbitrary time, with those for which the machine slept. A wall clock that
+   * is set forward counts as sleep, too: then the node is asked once more.
+   */
+  readonly monotonic: number;
+  /** The date and time, in milliseconds since 1970. */
+  readonly date: number;
+}
+
+export interface Now extends Instant {
+  /** The time of the monotonic clock without that for which the machine slept. */
+  readonly awake: number;
+}
+
+export interface Clock {
+  now(): Now;
 }
 
 /** On Linux, `performance.now()` stands still while the machine sleeps, but no value stays new. */
-export class Clock implements Clocks {
+export class SystemClock implements Clock {
   #offset: number | undefined;
   #slept = 0;
 
-  now(): number {
-    return Date.now();
-  }
-
-  awake(): number {
-    return performance.now();
-  }
-
-  /** A wall clock that is set forward counts as sleep, too: then the node is asked once more. */
-  monotonic(): number {
-    const awake = this.awake();
-    const offset = Date.now() - awake;
+  now(): Now {
+    const awake = performance.now(), date = Date.now();
+    const offset = date - awake;
     const step = offset - (this.#offset ?? offset);
     this.#offset = offset;
     if (step >= SLEEP_MIN) this.#slept += step;
-    return awake + this.#slept;
+    return { monotonic: awake + this.#slept, awake, date };
   }
 }

@@ -19,7 +19,12 @@ import { type NodeStatus, REMEDIES, statusOfError } from "./status.ts";
 const TIMEOUT = 3000;
 
 export type Detection =
-  | { readonly kind: string; readonly because: string }
+  | {
+    readonly kind: string;
+    readonly because: string;
+    readonly status?: undefined;
+    readonly isBusy?: undefined;
+  }
   | {
     readonly kind?: undefined;
     readonly status: NodeStatus;

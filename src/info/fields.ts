@@ -62,7 +62,7 @@ function share(value: unknown): number | undefined {
 }
 
 function positive(value: unknown): number | undefined {
-  const number = Number(numberFrom(value) ?? NaN);
+  const number = asNumber(value);
   return number >= 0 && Number.isFinite(number) ? number : undefined;
 }
 
@@ -123,6 +123,9 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
+
+/** Returns `NaN` for what is no number. */
+export const asNumber = (value: unknown): number => Number(numberFrom(value) ?? NaN);
 
 export function match(value: unknown, expression: string): string | undefined {
   const text = matchable(value);
@@ -193,7 +196,7 @@ function sinceEpoch(number: number): number {
 
 /** Rounds the product to 15 digits, so that 3 times 0.1 is 0.3 instead of 0.30000000000000004. */
 function times(value: unknown, factor: number): number | undefined {
-  const product = Number(numberFrom(value) ?? NaN) * factor;
+  const product = asNumber(value) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;
 }
 

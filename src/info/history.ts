@@ -6,7 +6,8 @@
 import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Info } from "./info.ts";
-import type { Instant } from "./source-cache.ts";
+import type { Instant } from "./clock.ts";
+import { createRunId } from "../run-id.ts";
 import { startOf } from "../untrusted-text.ts";
 
 const SAMPLES_MAX = 240;
@@ -37,18 +38,16 @@ export class History {
   readonly #span: number;
   readonly #interval: number;
   readonly #hide: readonly string[];
-  readonly #run: string;
+  #runId: string | undefined;
   readonly #memory: HistoryMemory;
   #columns: readonly string[];
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
-  /** @param run an identifier that differs in each run of the service */
-  constructor(span: number, hide: readonly string[], run: string, memory: HistoryMemory) {
+  constructor(span: number, hide: readonly string[], memory: HistoryMemory) {
     this.#span = span;
     this.#interval = span / SAMPLES_MAX;
     this.#hide = hide;
-    this.#run = run;
     this.#memory = memory;
     this.#columns = COLUMNS.filter((key) => !hide.includes(key));
   }
@@ -74,10 +73,11 @@ export class History {
   }
 
   get(): Promise<Representation> {
+    this.#runId ??= createRunId();
     return this.#representation ??= represent(this.#write(), {
       type: "application/json",
       cache: "private, no-cache",
-      tag: `${this.#run}-h${this.#taken.toString(36)}`,
+      tag: `${this.#runId}-h${this.#taken.toString(36)}`,
     });
   }
 

@@ -15,17 +15,11 @@ import {
   targetHeightOf,
 } from "./evidence.ts";
 import { formOf, numberFrom } from "./fields.ts";
-import type { Motion, Now } from "./motion.ts";
+import type { Instant, Now } from "./clock.ts";
+import type { Motion } from "./motion.ts";
 import { HOST, type Plan, referencesOf, sourceNamesOf } from "./query-plan.ts";
 import type { Times } from "./settings.ts";
-import {
-  type Instant,
-  readFields,
-  type Responses,
-  SourceCache,
-  valueFrom,
-  type Values,
-} from "./source-cache.ts";
+import { readFields, type Responses, SourceCache, valueFrom, type Values } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import { type NodeStatus, withoutHidden } from "./status.ts";
 import { SyncPace } from "./sync-pace.ts";
@@ -56,7 +50,6 @@ export class KindState {
   readonly cache: SourceCache;
   readonly outcomes: Map<string, QueryOutcome> = new Map();
   readonly #options: KindStateOptions;
-  readonly #motion: Motion;
   readonly #pace: SyncPace = new SyncPace();
   #values: Values = {};
 
@@ -64,7 +57,6 @@ export class KindState {
     this.plan = plan;
     this.cache = new SourceCache(plan);
     this.#options = options;
-    this.#motion = options.motion;
   }
 
   /** The time that a node which responds to each request in time may take, in milliseconds. */
@@ -104,8 +96,8 @@ export class KindState {
     const isAway = this.cache.isUnreachable;
     this.#values = values;
     const state = reasonBeforeBlocks(before) ?? this.#syncStateIn(responses);
-    this.#motion.advance(values, state, now, isAway);
-    const evidence = { ...before, stillness: this.#motion.at(now, isAway) };
+    this.#options.motion.advance(values, state, now, isAway);
+    const evidence = { ...before, stillness: this.#options.motion.at(now, isAway) };
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
     // A hidden height could be computed from an estimate.
@@ -149,7 +141,7 @@ export class KindState {
       values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },
       differences: differencesFrom(expect, reported),
       date: now.date,
-      stillness: this.#motion.at(now, cache.isUnreachable),
+      stillness: this.#options.motion.at(now, cache.isUnreachable),
       stalledAfter,
     };
   }

@@ -7,7 +7,7 @@ import { textOf } from "../json/values.ts";
 import { Listeners } from "../listeners.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { Clock, type Clocks } from "./clock.ts";
+import { type Clock, SystemClock } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
 import {
@@ -19,7 +19,6 @@ import {
   type Told,
 } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
-import type { Now } from "./motion.ts";
 import { NodeMemory } from "./node-memory.ts";
 import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
@@ -40,7 +39,7 @@ interface MonitorOptions {
   readonly info?: InfoSettings | HostInfo;
   readonly log: NodeLog;
   onError(error: unknown): void;
-  readonly clock?: Clocks;
+  readonly clock?: Clock;
   readonly memory?: NodeMemory;
 }
 
@@ -59,7 +58,7 @@ interface InfoReport extends NodeReport {
 }
 
 /** The memory of a node outlives its monitor, so all of them have one clock. */
-const CLOCK = new Clock();
+const CLOCK = new SystemClock();
 
 export class Monitor {
   /** Told each published info object. */
@@ -69,7 +68,10 @@ export class Monitor {
   /** Told that the node is on another chain than before. */
   readonly onIdentity: Listeners<[]> = new Listeners();
   readonly #node: Node;
-  readonly #options: MonitorOptions & Required<Pick<MonitorOptions, "info" | "clock">>;
+  readonly #options: MonitorOptions;
+  readonly #clock: Clock;
+  readonly #settings: InfoSettings;
+  readonly #hasNode: boolean;
   readonly #reader: NodeReader;
   readonly #poller: Poller;
   readonly #log: StateLog;
@@ -80,24 +82,25 @@ export class Monitor {
   constructor(node: Node, options: MonitorOptions) {
     const { info = {}, memory = new NodeMemory(), clock = CLOCK, log, onError } = options;
     const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
-    const settings = settingsOf(info);
-    const { hide = [] } = settings;
     this.#node = node;
-    this.#options = { ...options, info, clock };
-    const now = () => this.#now();
+    this.#options = options;
+    this.#clock = clock;
+    this.#settings = settingsOf(info);
+    this.#hasNode = !isWithoutNode({ node, info });
     this.#reader = new NodeReader(node, {
       info,
       log,
       label,
-      now,
+      now: () => clock.now(),
       memory,
       onOutcome: this.onOutcome,
     });
-    const { ttl } = timesOf(settings, node.timeout);
+    const { ttl } = timesOf(this.#settings, node.timeout);
     this.#poller = new Poller((poll) => this.#readAndPublish(poll), {
       ttl,
-      now: () => clock.monotonic(),
+      now: () => clock.now().monotonic,
     });
+    const { hide = [] } = this.#settings;
     const onIdentity = () => this.onIdentity.emit();
     this.#log = new StateLog({ label, hide, memory: memory.log, log, onIdentity });
     this.onOutcome.add(() => {
@@ -113,8 +116,10 @@ export class Monitor {
 
   /** The keys of `/v1/info` whose values do not come from the node. */
   get keysBesideNode(): readonly string[] {
-    const { static: own } = settingsOf(this.#options.info);
-    return [...Object.keys(own ?? {}), ...keysBesideNode(this.#reader.state.plan)];
+    return [
+      ...Object.keys(this.#settings.static ?? {}),
+      ...keysBesideNode(this.#reader.state.plan),
+    ];
   }
 
   /** Waits for a node whose last response is old, but only for the node's timeout. */
@@ -142,14 +147,14 @@ export class Monitor {
   /** Returns the published snapshot unless it is too old to be repeated. */
   #fresh(): Snapshot | undefined {
     const published = this.#published;
-    const isFresh = published && this.#options.clock.monotonic() < published.until;
+    const isFresh = published && this.#clock.now().monotonic < published.until;
     return isFresh ? published.snapshot : undefined;
   }
 
   async #nextSnapshot(): Promise<Snapshot> {
     const overdueSince = await this.#poller.ended(this.#reader.state.timeout + SNAPSHOT_GRACE_MS);
     if (overdueSince !== undefined && this.#published) {
-      this.#reader.state.markLate(this.#now(), overdueSince);
+      this.#reader.state.markLate(this.#clock.now(), overdueSince);
       await this.#publish();
     }
     return this.#fresh() ?? await this.#snapshotOf(this.#report());
@@ -233,11 +238,6 @@ export class Monitor {
     await Promise.all([ended, this.#reader.settled()]);
   }
 
-  #now(): Now {
-    const { clock } = this.#options;
-    return { monotonic: clock.monotonic(), awake: clock.awake(), date: clock.now() };
-  }
-
   async #readAndPublish(poll: Poll): Promise<PollResult> {
     try {
       const result = await this.#reader.read(poll);
@@ -253,7 +253,7 @@ export class Monitor {
   async #publish(): Promise<void> {
     const report = this.#report();
     const { took, remarks } = this.#reader.state.review();
-    const now = this.#now();
+    const now = this.#clock.now();
     const { evidence: { plan, reported, hasSaid } } = report;
     this.#log.note({ ...report, reported, hasSaid, remarks }, now.monotonic);
     const version = ++this.#versions;
@@ -270,15 +270,14 @@ export class Monitor {
   }
 
   #report(): InfoReport {
-    const { service, info: source } = this.#options;
     const report = this.#reader.report();
     const { status, infoValues: values, evidence: { oldest } } = report;
     const made = makeInfo({
-      service,
-      hide: settingsOf(source).hide ?? [],
+      service: this.#options.service,
+      hide: this.#settings.hide ?? [],
       values,
       status,
-      hasNode: !isWithoutNode({ node: this.#node, info: source }),
+      hasNode: this.#hasNode,
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? this.#log.lastSeen : undefined,
     });

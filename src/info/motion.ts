@@ -5,17 +5,13 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import type { Instant, Values } from "./source-cache.ts";
+import type { Now } from "./clock.ts";
+import type { Values } from "./source-cache.ts";
 
 /** A head that has come so much closer to the clock catches up. In milliseconds. */
 const GAIN = 60_000;
 /** The shortest time for which a node that has gained catches up, in milliseconds. */
 const CATCH_UP = 300_000;
-
-export interface Now extends Instant {
-  /** The time of the monotonic clock without that for which the machine slept. */
-  readonly awake: number;
-}
 
 export interface Stillness {
   /** The time since the latest block last changed, in milliseconds. */

@@ -10,9 +10,10 @@ import type { Listeners } from "../listeners.ts";
 import { isBusy } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { waitAtMost } from "../with-timeout.ts";
+import type { Now } from "./clock.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { KindState, type NodeReport } from "./kind-state.ts";
-import { Motion, type Now } from "./motion.ts";
+import { Motion } from "./motion.ts";
 import type { NodeMemory } from "./node-memory.ts";
 import {
   type HostInfo,
@@ -206,9 +207,8 @@ export class NodeReader {
 
   /** The queries of all kinds would keep a node busy that has just said that it is. */
   get #isBusy(): boolean {
-    const { monotonic } = this.#options.now();
-    return this.#detection !== undefined && "isBusy" in this.#detection &&
-      this.#detection.isBusy === true && monotonic - this.#toldAt < DETECTION_PAUSE;
+    return this.#detection?.isBusy === true &&
+      this.#options.now().monotonic - this.#toldAt < DETECTION_PAUSE;
   }
 
   #isSuspicious(): boolean {
@@ -221,9 +221,7 @@ export class NodeReader {
   }
 
   #statusOfUnknown(): NodeStatus {
-    const detection = this.#detection;
-    const status = detection && "status" in detection ? detection.status : NOT_ASKED;
-    return withoutHidden(status, this.#settings.hide);
+    return withoutHidden(this.#detection?.status ?? NOT_ASKED, this.#settings.hide);
   }
 
   /**

@@ -4,14 +4,13 @@
  * @module
  */
 import type { Kinds } from "../kinds/kind.ts";
-import type { HttpClient } from "../node/http1.ts";
 import { Node } from "../node/node.ts";
 import { milliseconds } from "../units.ts";
 import { DEFAULTS, type NodeSettings } from "./settings.ts";
 
 /** @param own kinds beside the built-in ones; a built-in kind of the same name is replaced */
-export function openNode(settings: NodeSettings, own: Kinds, client?: HttpClient): Node {
+export function openNode(settings: NodeSettings, own: Kinds): Node {
   const timeout = milliseconds(settings.timeout ?? DEFAULTS.timeout);
   const loadKinds = async () => ({ ...(await import("../generated/kinds.js")).KINDS, ...own });
-  return new Node({ ...settings, timeout, client }, loadKinds);
+  return new Node({ ...settings, timeout }, loadKinds);
 }

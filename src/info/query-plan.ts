@@ -200,7 +200,7 @@ function roleOf(
 /** The name of the only source of a node of which nothing else is known. */
 export const REACH = "reach";
 /** Asks the node whether it responds at all. */
-const REACH_SOURCE = { reach: "" } as const;
+const REACH_SOURCE = { reach: true } as const;
 
 /** Plans to ask a node that has no other source. */
 export function withReach(plan: Plan, times: SourceTimes): Plan {

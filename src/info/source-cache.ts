@@ -5,25 +5,13 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import {
-  parseReference,
-  type Plan,
-  type PlannedSource,
-  type Role,
-  sourceNamesOf,
-} from "./query-plan.ts";
+import type { Instant } from "./clock.ts";
+import { parseReference, type Plan, type PlannedSource, sourceNamesOf } from "./query-plan.ts";
 import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown, usesAll } from "./fields.ts";
-
-export interface Instant {
-  /** The time of a monotonic clock, in milliseconds. */
-  readonly monotonic: number;
-  /** The date and time, in milliseconds since 1970. */
-  readonly date: number;
-}
 
 /**
  * A source that has responded has all times, and those of its last response. If it fails then,
@@ -86,11 +74,8 @@ export class SourceCache {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.required = [...plan.sources.keys()].filter((name) => this.#roleOf(name) === "required");
-  }
-
-  #roleOf(name: string): Role | undefined {
-    return this.#plan.sources.get(name)?.role;
+    this.required = [...plan.sources].filter(([, { role }]) => role === "required")
+      .map(([name]) => name);
   }
 
   #ofRequired(): (SourceState | undefined)[] {

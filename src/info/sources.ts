@@ -139,7 +139,7 @@ class Query {
 
   async #ask({ source, timeout }: PlannedSource): Promise<SourceResponse> {
     const limits = { ...this.#options, timeout };
-    if ("reach" in source) return await reach(this.#node, source.reach, limits);
+    if ("reach" in source) return await reach(this.#node, limits);
     if ("call" in source) return await callHost(source.call, limits);
     if ("file" in source) return await readFileSource(source.file, limits);
     if ("command" in source) return await runCommandSource(source.command, limits);
@@ -187,8 +187,8 @@ export async function settle(
 }
 
 /** Any response shows that the node can be reached, but not that of a proxy without a node. */
-async function reach(node: Node, path: string, limits: RequestLimits): Promise<SourceResponse> {
-  const { status } = await node.request(path, { ...limits, method: "HEAD" });
+async function reach(node: Node, limits: RequestLimits): Promise<SourceResponse> {
+  const { status } = await node.request("", { ...limits, method: "HEAD" });
   // Whatever the node is, a node that can be reached responds with something else.
   if (status === 503 || isOfGateway(status)) throw failureOfGateway(status);
   return { value: undefined, omitted: [] };

@@ -7,7 +7,8 @@ import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Info, LastSeen } from "./info.ts";
 import { formatDuration } from "../units.ts";
-import type { Instant, Values } from "./source-cache.ts";
+import type { Instant } from "./clock.ts";
+import type { Values } from "./source-cache.ts";
 import { clausesOf, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
 export type NodeLog = (message: string, event: NodeEvent) => void;

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { numberFrom } from "./fields.ts";
-import type { Instant, Values } from "./source-cache.ts";
+import { asNumber } from "./fields.ts";
+import type { Instant } from "./clock.ts";
+import type { Values } from "./source-cache.ts";
 
 /** The shortest time from which a pace is told, in milliseconds. */
 const TIME_MIN = 55_000;
@@ -57,15 +58,14 @@ export class SyncPace {
       this.clear();
       this.#slept = slept;
     }
-    const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
     const headAt = Date.parse(String(values.head_at));
     const last: PaceSample = {
       at: now.monotonic,
-      height: number(height),
-      target: number(target),
+      height: asNumber(height),
+      target: asNumber(target),
       headAt,
       behind: now.date - headAt,
-      progress: number(values.progress),
+      progress: asNumber(values.progress),
     };
     // A node that goes back that far has been replaced, or starts anew. Reorganizations are short.
     if (last.height < this.#samples[0]?.height!) this.clear();

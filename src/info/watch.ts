@@ -28,7 +28,6 @@ interface WatchOptions {
   readonly interval: number;
   /** Called before each poll. */
   readonly onTick: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 export class Watch {
@@ -69,7 +68,7 @@ export class Watch {
 
   #wait(): void {
     clearTimeout(this.#timer);
-    const { interval, onTick, onError } = this.#options;
+    const { interval, onTick } = this.#options;
     const time = Math.min(
       interval,
       this.#isHeard ? LISTENED_MS : Infinity,
@@ -79,7 +78,7 @@ export class Watch {
     if (time === Infinity || this.#hasEnded) return;
     const timer = setTimeout(async () => {
       onTick();
-      await this.#monitor.poll().catch(onError);
+      await this.#monitor.poll();
       if (this.#timer === timer) this.#wait();
     }, time);
     this.#timer = timer;

@@ -52,7 +52,7 @@ export async function openDescription(
     documentOfHost,
     omitted,
   );
-  const url = node.url || undefined;
+  const { url } = node;
   // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;

@@ -62,7 +62,7 @@ export class Resources {
   #iconName: string;
 
   constructor(options: ResolvedOptions, node: Node) {
-    const { events: { listeners, per_address }, meters, onError } = options;
+    const { events: { listeners, per_address }, meters } = options;
     this.#options = options;
     this.#node = node;
     this.#iconName = options.page.title ?? "";
@@ -83,7 +83,6 @@ export class Resources {
       interval: watchInterval(options),
       // Preparing a large description takes longer than a poll, so the watch does not wait for it.
       onTick: () => this.#describeForListeners(),
-      onError,
     });
   }
 
@@ -217,7 +216,7 @@ export class Resources {
 function openHistory(options: ResolvedOptions): History | undefined {
   const { history = DEFAULTS.history, hide = [] } = settingsOf(options.info);
   if (history === "off") return undefined;
-  return new History(milliseconds(history), hide, Date.now().toString(36), options.memory.history);
+  return new History(milliseconds(history), hide, options.memory.history);
 }
 
 function watchInterval(options: ResolvedOptions): number {

@@ -19,10 +19,11 @@ export class Inbox {
   readonly #peer: Peer;
   readonly #respond: (message: string) => Promise<void>;
   readonly #unread: string[] = [];
-  #unreadLength = 0;
+  /** The number of characters that wait, and what their messages take besides. */
+  unreadLength = 0;
   #pending = 0;
-  #pendingLength = 0;
-  #isClosed = false;
+  /** The number of characters of the messages that are responded to. */
+  pendingLength = 0;
 
   /** @param respond never rejects */
   constructor(peer: Peer, respond: (message: string) => Promise<void>) {
@@ -30,26 +31,16 @@ export class Inbox {
     this.#respond = respond;
   }
 
-  /** The number of characters that wait, and what their messages take besides. */
-  get waiting(): number {
-    return this.#unreadLength;
-  }
-
-  /** The number of characters of the messages that are responded to. */
-  get pending(): number {
-    return this.#pendingLength;
-  }
-
   get isPaused(): boolean {
-    return this.#unreadLength > PAUSED_MIN;
+    return this.unreadLength > PAUSED_MIN;
   }
 
   /** Returns false if too much waits. */
   add(message: string): boolean {
     this.#unread.push(message);
-    this.#unreadLength += message.length + OVERHEAD;
+    this.unreadLength += message.length + OVERHEAD;
     // A runtime that cannot stop reading reads on.
-    if (this.#unreadLength > UNREAD_MAX + message.length) return false;
+    if (this.unreadLength > UNREAD_MAX + message.length) return false;
     this.#next();
     if (this.isPaused) this.#peer.pause();
     return true;
@@ -57,23 +48,21 @@ export class Inbox {
 
   /** Drops what waits. */
   close(): void {
-    this.#isClosed = true;
     this.#unread.length = 0;
-    this.#unreadLength = 0;
+    this.unreadLength = 0;
   }
 
   #next(): void {
     while (this.#pending < PENDING_MAX) {
       const message = this.#unread.shift();
       if (message === undefined) return;
-      this.#unreadLength -= message.length + OVERHEAD;
+      this.unreadLength -= message.length + OVERHEAD;
       const { length } = message;
       this.#pending++;
-      this.#pendingLength += length;
+      this.pendingLength += length;
       void this.#respond(message).then(() => {
         this.#pending--;
-        this.#pendingLength -= length;
-        if (this.#isClosed) return;
+        this.pendingLength -= length;
         const wasPaused = this.isPaused;
         this.#next();
         if (wasPaused && !this.isPaused) this.#peer.resume();

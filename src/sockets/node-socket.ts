@@ -56,9 +56,10 @@ const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 export class NodeSocket implements PeerEvents {
   /** Whether the node was not told our secret. */
   readonly isAnonymous: boolean;
+  owner: NodeSocketOwner | undefined;
+  hasEnded = false;
   readonly #node: Node;
   readonly #timeout: number;
-  #owner: NodeSocketOwner | undefined;
   #peer: Peer | undefined;
   readonly #calls = new Map<string, PendingCall>();
   readonly #unread: string[] = [];
@@ -70,7 +71,6 @@ export class NodeSocket implements PeerEvents {
   #controls = 0;
   /** The id of the last call. */
   lastId = 0;
-  #hasEnded = false;
 
   /** @param timeout the time for a response, in milliseconds */
   constructor(node: Node, isAnonymous: boolean, timeout: number) {
@@ -90,17 +90,9 @@ export class NodeSocket implements PeerEvents {
     return nodeSocket;
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  set owner(owner: NodeSocketOwner) {
-    this.#owner = owner;
-  }
-
   /** @param params JSON text */
   call(method: string, params: string | undefined): Promise<RpcOutcome> {
-    if (this.#hasEnded) return Promise.resolve(ENDED);
+    if (this.hasEnded) return Promise.resolve(ENDED);
     const id = ++this.lastId;
     this.#peer!.send(writeCall(method, id, params));
     const sentAt = performance.now();
@@ -122,8 +114,8 @@ export class NodeSocket implements PeerEvents {
   }
 
   end(): void {
-    this.#owner = undefined;
-    if (!this.#hasEnded) this.#peer!.terminate();
+    this.owner = undefined;
+    if (!this.hasEnded) this.#peer!.terminate();
   }
 
   onText(text: string): void {
@@ -147,11 +139,11 @@ export class NodeSocket implements PeerEvents {
   }
 
   onClose(): void {
-    this.#hasEnded = true;
-    if (this.#owner) this.#node.noteLoss();
+    this.hasEnded = true;
+    if (this.owner) this.#node.noteLoss();
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
-    this.#owner?.onNodeSocketEnd();
+    this.owner?.onNodeSocketEnd();
   }
 
   /** Messages are read one after the other, so that they stay in order. */
@@ -180,7 +172,7 @@ export class NodeSocket implements PeerEvents {
       const params = members!.get("params")?.members;
       const subscription = partText(text, params?.get("subscription"));
       if (subscription === undefined) return;
-      return await this.#owner?.onNotification({
+      return await this.owner?.onNotification({
         method: JSON.parse(textOfPart(text, method)),
         subscription,
         text,
@@ -192,7 +184,7 @@ export class NodeSocket implements PeerEvents {
     const call = this.#calls.get(id);
     if (!call) {
       const idPart = members?.get("id");
-      return await this.#owner?.onNotification({ subscription: id, text, result, idPart });
+      return await this.owner?.onNotification({ subscription: id, text, result, idPart });
     }
     this.#calls.delete(id);
     call.resolve(await outcomeOf(response));

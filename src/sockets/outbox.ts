@@ -37,7 +37,8 @@ export class Outbox {
   #queuedBytes = 0;
   /** The number of those bytes that the client had read at the last check. */
   #readBefore = 0;
-  #sending: Promise<void> = Promise.resolve();
+  /** Resolves when the responses so far have been sent. */
+  sending: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(peer: Peer, events: OutboxEvents) {
@@ -53,11 +54,6 @@ export class Outbox {
   /** Tells whether the client has to read before more is sent. */
   get isFull(): boolean {
     return this.#peer.unsentBytes > FULL_MAX;
-  }
-
-  /** Resolves when the responses so far have been sent. */
-  get sending(): Promise<void> {
-    return this.#sending;
   }
 
   /** Tells whether the client has read since the last call of this method. */
@@ -86,7 +82,7 @@ export class Outbox {
     };
     if (this.#readyLength === text.length && !this.isFull) return send();
     this.#events.onGrowth();
-    this.#sending = this.#sending.then(() => this.drain()).then(send);
+    this.sending = this.sending.then(() => this.drain()).then(send);
   }
 
   /** Sends a notification. Resolves when the client can take the next one. */

@@ -29,12 +29,18 @@ export interface SessionPeer extends Peer {
   readonly isForOne?: true;
 }
 
+/** Counts what happens on all connections, for the metrics. */
+export interface SocketCounts {
+  countMessage(direction: "received" | "sent"): void;
+  countEnd(reason: EndReason): void;
+}
+
 /** What a session needs of all sessions. */
 export interface SessionOwner extends NodeAccess {
   onNodeSocketEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
   makeRoom(session: Session): void;
-  count(direction: "received" | "sent"): void;
+  readonly counts: SocketCounts | undefined;
   onEnd(session: Session, reason: EndReason): void;
 }
 
@@ -96,7 +102,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#handshake = handshake;
     this.#inbox = new Inbox(peer, (text) => this.#respond(text).catch(() => this.end("failed")));
     this.#outbox = new Outbox(peer, {
-      onSend: () => owner.count("sent"),
+      onSend: () => owner.counts?.countMessage("sent"),
       onGrowth: () => this.#limitWaiting(),
       onStuck: () => this.end("slow"),
     });
@@ -119,18 +125,18 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** The length of what the client has not read, and of its messages that wait for others. */
   get unread(): number {
-    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.waiting;
+    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.unreadLength;
   }
 
   /** What the client keeps in memory: what is unread, and messages that are responded to. */
   get waiting(): number {
     if (this.#reason) return 0;
-    return this.unread + this.#inbox.pending + (this.#peer.unfinishedBytes ?? 0);
+    return this.unread + this.#inbox.pendingLength + (this.#peer.unfinishedBytes ?? 0);
   }
 
   onText(text: string): void {
     if (this.#reason) return;
-    this.#owner.count("received");
+    this.#owner.counts?.countMessage("received");
     this.#heardAt = performance.now();
     if (!this.#inbox.add(text)) return this.end("flood");
     this.#limitWaiting();
@@ -184,7 +190,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#unfinishedSince = isUnfinished ? this.#unfinishedSince ?? now : undefined;
     if (now - (this.#unfinishedSince ?? now) > UNFINISHED_MS) return this.end("flood");
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
-    const isOverdue = this.#fullSince !== undefined && now - this.#fullSince > OVERDUE_MS;
+    const isOverdue = now - (this.#fullSince ?? now) > OVERDUE_MS;
     this.#waitingBytes.offer(this.#drop, isOverdue);
     // This may end the connection, after which nothing may be offered.
     this.subscriptions.check(now);
@@ -219,7 +225,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Makes the only subscription of a client. */
   async follow(call: ReadyCall): Promise<RpcOutcome> {
     const deferred: Subscription[] = [];
-    const outcome = await this.subscriptions.subscribe(call, deferred);
+    const outcome = await this.subscriptions.send(call, true, deferred);
     this.#outbox.release(deferred);
     if (outcome.error) this.#finish("left");
     for (const subscription of deferred) void this.#endFinished(subscription);

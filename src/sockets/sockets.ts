@@ -29,14 +29,9 @@ import {
   Session,
   type SessionOwner,
   type SessionPeer,
+  type SocketCounts,
 } from "./session.ts";
 import { NodeSocket } from "./node-socket.ts";
-
-/** Counts what happens on all connections, for the metrics. */
-export interface SocketCounts {
-  countMessage(direction: "received" | "sent"): void;
-  countEnd(reason: EndReason): void;
-}
 
 interface SocketsOptions {
   readonly gateway: Gateway;
@@ -69,7 +64,7 @@ const NO_CONNECTIONS = new Refusal(
 
 export class Sockets implements SessionOwner, Follower {
   readonly gateway: Gateway;
-  readonly #options: SocketsOptions;
+  readonly counts: SocketCounts | undefined;
   readonly #sessions = new Set<Session>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #connect: Connect | undefined;
@@ -83,7 +78,7 @@ export class Sockets implements SessionOwner, Follower {
   readonly #places = { anonymous: 0, named: 0 };
   constructor(options: SocketsOptions) {
     this.gateway = options.gateway;
-    this.#options = options;
+    this.counts = options.counts;
   }
 
   get size(): number {
@@ -114,9 +109,9 @@ export class Sockets implements SessionOwner, Follower {
       if (quota) throw quota;
       this.#connect = request.connect;
       // Only the node's kind tells how many connections it takes.
-      await this.gateway.table();
+      const table = await this.gateway.table();
       const drop = await this.#takePlace(caller);
-      const table = await this.#try().catch((error) => {
+      await this.#checkNode(table).catch((error) => {
         drop();
         throw error;
       });
@@ -178,13 +173,9 @@ export class Sockets implements SessionOwner, Follower {
     if (busiest && busiest.waiting > MESSAGES_MAX) busiest.end("flood");
   }
 
-  count(direction: "received" | "sent"): void {
-    this.#options.counts?.countMessage(direction);
-  }
-
   onEnd(session: Session, reason: EndReason): void {
     if (!this.#sessions.delete(session)) return;
-    this.#options.counts?.countEnd(reason);
+    this.counts?.countEnd(reason);
     if (this.#sessions.size === 0) clearInterval(this.#timer);
   }
 
@@ -237,14 +228,12 @@ export class Sockets implements SessionOwner, Follower {
    *
    * @throws {Refusal} if the node takes no connection
    */
-  async #try(): Promise<CallTable> {
-    const table = await this.gateway.table();
+  async #checkNode(table: CallTable): Promise<void> {
     if (!table.isKnown) throw NOT_FORWARDED.unknown;
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
-    if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
+    if (this.#isNodeReady || table.unsubscribing.size === 0) return;
     await (this.#attempt ??= this.#attemptToConnect());
-    return table;
   }
 
   async #attemptToConnect(): Promise<void> {

@@ -94,8 +94,8 @@ const copyOf = (text: string): string => decodeUtf8(encodeText(text)) ?? "";
 const END_LENGTH_MAX = 4096;
 
 /** Tells whether it is the last notification of its subscription. */
-function isEnd(result: string | undefined, ends: readonly string[]): boolean {
-  if (ends.length === 0 || result === undefined || result.length > END_LENGTH_MAX) return false;
+function isEnd(result: string, ends: readonly string[]): boolean {
+  if (ends.length === 0 || result.length > END_LENGTH_MAX) return false;
   const value: unknown = JSON.parse(result);
   const members = objectOf(value);
   const keys = Object.keys({ ...objectOf(members.value), ...members });

@@ -102,33 +102,32 @@ export class Subscriptions {
   ): Promise<RpcOutcome> {
     const { entry: { operation }, params, unsubscribe } = call;
     if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params, onSent);
-    if (operation.subscription) return await this.subscribe(call, deferred, onSent);
-    // What another call of the message takes must not keep notifications waiting.
-    return await this.#call(call, isOnly ? deferred : undefined, onSent);
+    try {
+      if (operation.subscription) return await this.#subscribe(call, deferred, onSent);
+      // What another call of the message takes must not keep notifications waiting.
+      return await this.#call(call, isOnly ? deferred : undefined, onSent);
+    } catch (error) {
+      return failure(error);
+    }
   }
 
-  async subscribe(
+  async #subscribe(
     call: ReadyCall,
     deferred: Subscription[],
-    onSent: () => void = () => {},
+    onSent: () => void,
   ): Promise<RpcOutcome> {
-    const { entry: { operation }, params } = call;
-    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
-    const hasNotification = operation.subscription!.notification !== undefined;
-    if (!hasNotification && !isShortCall(call)) return failure(TOO_LONG);
+    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) throw TOO_MANY;
+    const hasNotification = call.entry.operation.subscription!.notification !== undefined;
+    if (!hasNotification && !isShortCall(call)) throw TOO_LONG;
     this.#subscribing++;
     try {
-      const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
-      await this.#checkNode();
-      const responding = nodeSocket.call(operation.name, params);
-      const callId = String(nodeSocket.lastId);
-      onSent();
+      const { responding, callId } = await this.#begin(call, onSent);
       const outcome = await responding;
       if (outcome.error || this.#hasEnded) return outcome;
       const id = hasNotification ? outcome.result : callId;
       if (!SUBSCRIPTION_ID.test(id)) {
         this.#owner.end("node");
-        return failure(new SourceError("bad_answer", "sent no id of a subscription"));
+        throw new SourceError("bad_answer", "sent no id of a subscription");
       }
       const subscription = new Subscription(id, call);
       this.#all.set(subscription.id, subscription);
@@ -136,8 +135,6 @@ export class Subscriptions {
       subscription.defer();
       deferred.push(subscription);
       return outcome;
-    } catch (error) {
-      return failure(error);
     } finally {
       this.#subscribing--;
     }
@@ -148,22 +145,27 @@ export class Subscriptions {
     deferred: Subscription[] | undefined,
     onSent: () => void,
   ): Promise<RpcOutcome> {
-    const { entry: { operation }, params } = call;
-    try {
-      const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
-      await this.#checkNode();
-      const responding = nodeSocket.call(operation.name, params);
-      onSent();
-      const outcome = await responding;
-      for (const [id, subscription] of this.#all) {
-        if (!deferred || !params?.includes(id)) continue;
-        subscription.defer();
-        deferred.push(subscription);
-      }
-      return outcome;
-    } catch (error) {
-      return failure(error);
+    const { responding } = await this.#begin(call, onSent);
+    const outcome = await responding;
+    for (const [id, subscription] of this.#all) {
+      if (!deferred || !call.params?.includes(id)) continue;
+      subscription.defer();
+      deferred.push(subscription);
     }
+    return outcome;
+  }
+
+  /** Resolves when the call is on its way to the node. */
+  async #begin(
+    { entry: { operation }, params }: ReadyCall,
+    onSent: () => void,
+  ): Promise<{ readonly responding: Promise<RpcOutcome>; readonly callId: string }> {
+    const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
+    await this.#checkNode();
+    const responding = nodeSocket.call(operation.name, params);
+    const callId = String(nodeSocket.lastId);
+    onSent();
+    return { responding, callId };
   }
 
   /**

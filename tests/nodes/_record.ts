@@ -6,10 +6,11 @@
  * Read the output before you commit it, since a node may reveal facts about its machine.
  */
 import process from "node:process";
+import { KINDS } from "../../src/generated/kinds.js";
 import { Monitor } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
-import { openNode } from "../../src/info/open-node.ts";
 import { clientOfFetch } from "../../src/node/http-client.ts";
+import { Node } from "../../src/node/node.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
 const now = new Date().toISOString();
@@ -24,7 +25,7 @@ const client = clientOfFetch(async (input, init) => {
   note(`${init?.method} ${new URL(String(input)).pathname}`, sent, text, response.status);
   return response;
 });
-const { info } = await new Monitor(openNode({ url, kind }, {}, client), {
+const { info } = await new Monitor(new Node({ url, kind, client }, () => Promise.resolve(KINDS)), {
   service: { software: "nodeface", version: "0", started_at: "" },
   log: console.error,
   onError: console.error,
