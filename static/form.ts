@@ -211,11 +211,11 @@ function optionsOf(request: FormRequest, form?: Form): RequestInit {
   const { method, url, headers: given, body } = request;
   const headers = new Headers(given as [string, string][]);
   const secret = form?.token?.input.value.trim();
-  if (secret && new URL(url).origin === location.origin) {
-    headers.set("Authorization", `Bearer ${secret}`);
+  if (isHere(url)) {
+    // Marks a call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
+    headers.set("X-Nodeface", "1");
+    if (secret) headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Marks a call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
-  if (isHere(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "manual" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }

@@ -1,4 +1,5 @@
 /** Shows the result of a request: its status, its body, and tools for the body. */
+import { parsed } from "../src/explorer/form-request.ts";
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { listOf, objectOf, textOf } from "../src/json/values.ts";
@@ -25,7 +26,7 @@ export async function showResult(form: Form, response: Response, bytes: ArrayBuf
   const text = showResponse(bytes, type);
   const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
   showStatus(form, status < 400, word, timeOf(ms), size);
-  if (status >= 400) explain(form, status, await new Response(text).json().catch(() => ({})));
+  if (status >= 400) explain(form, status, parsed(text ?? ""));
   if (bytes.byteLength > 0) showContent(form, bytes, type, text);
   const list = HEADERS.filter((name) => headers.has(name)).flatMap((name) => [
     element("dt", { textContent: name }),

@@ -52,6 +52,12 @@ const withClient = (allow: string[]) => ({
   clients: [{ name: "app", token_file: "token", allow }],
 });
 
+opening("an operation with two tags is repeated once", async () => {
+  const operations = await read({ open: ["GET /height"] });
+  const height = operations.find(({ path }) => path.endsWith("/height"))!;
+  assert.equal(readEnabled([height, ...operations]).open, ["GET /height"]);
+});
+
 opening("the lines keep what is enabled, and enable the operation if they are used", async () => {
   const cases: [path: string, before: ForwardSettings | "reads" | undefined, after: unknown][] = [
     ["/height", undefined, { open: ["reads"] }],

@@ -93,7 +93,7 @@ requests("a command line contains the form's values, and the shell does not run 
     assert.match(url, /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/);
     const [id, q] = [new URL(url).pathname.split("/").at(-1)!, new URL(url).searchParams.get("q")];
     assert.equal([decodeURIComponent(id), q], [text, text]);
-    const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
+    const line = writeCurl(requestOf(QUERY, filled, BASE), { token: "" })!;
     const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
     assert.equal(args, [
       url.replace("http://127.0.0.1:1/a", "http://h"),
@@ -113,22 +113,22 @@ requests("the request body is compact JSON, with invisible characters escaped", 
   const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
   const request = requestOf(form, [body], "");
   assert.is(request.body, body);
-  assert.equal(await runShell(writeCurl(request, false)!), [
+  assert.equal(await runShell(writeCurl(request, {})!), [
     ...["https://a.example/x%20y", "-X", "PUT", "-H", "Content-Type: application/json"],
     ...["--data-raw", `{"a":"it's \\u202e \\udb40\\udc41","n":18446744073709551615}`],
   ]);
   const fields: FieldData[] = [{ ...content, type: "text/plain" }];
   const unseen = requestOf({ ...form, address: "/a", fields }, ["a\x1b"], BASE);
-  assert.is(writeCurl(unseen, false), undefined);
+  assert.is(writeCurl(unseen, {}), undefined);
 });
 
 requests("a method or header that is not an HTTP token gets no command line", () => {
   const filled = ["x"];
   const named = (name: string) => withFields({ name, in: "header" });
-  assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
-  assert.is(writeCurl(requestOf(named("@/etc/passwd"), filled, BASE), false), undefined);
+  assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), {}));
+  assert.is(writeCurl(requestOf(named("@/etc/passwd"), filled, BASE), {}), undefined);
   assert.is(
-    writeCurl(requestOf({ ...withFields(), method: "G T" }, filled, BASE), false),
+    writeCurl(requestOf({ ...withFields(), method: "G T" }, filled, BASE), {}),
     undefined,
   );
 });

@@ -6,7 +6,6 @@
  */
 import { showUnseen } from "../untrusted-text.ts";
 import {
-  asksForEvents,
   canBeSent,
   type FormData,
   type FormRequest,
@@ -27,7 +26,7 @@ interface Call {
 type Writer = (call: Call) => string | undefined;
 
 const LANGUAGES: Readonly<Record<string, Writer>> = {
-  curl: ({ request, form }) => writeCurl(request, form.token !== undefined),
+  curl: ({ request, form }) => writeCurl(request, form),
   JavaScript: writeJavaScript,
   Python: writePython,
 };
@@ -88,7 +87,7 @@ function writeJavaScript(call: Call): string {
   ];
   const more = options.length > 0 ? `, {\n${options.join("")}}` : "";
   return `const response = await fetch(${quoted(url)}${more});\n` + (
-    asksForEvents(call.request)
+    call.form.isEndless
       ? "const parts = response.body.pipeThrough(new TextDecoderStream());\n" +
         "for await (const part of parts) console.log(part);"
       : "console.log(await response.text());"
@@ -108,7 +107,7 @@ function writePython(call: Call): string | undefined {
   ];
   return `import os, urllib.request\n\nrequest = urllib.request.Request(${options.join(", ")})\n` +
     (
-      asksForEvents(call.request)
+      call.form.isEndless
         ? 'for line in urllib.request.urlopen(request):\n    print(line.decode(), end="")'
         : "print(urllib.request.urlopen(request).read().decode())"
     );
@@ -137,7 +136,7 @@ function writeViem(call: Call): string | undefined {
   if (!name || call.form.token !== undefined) return undefined;
   // The service also takes decimal numbers, but the node only hexadecimal ones.
   const values = writeValues(call, params, (text) => `0x${BigInt(text).toString(16)}`);
-  const isSubscription = asksForEvents(call.request);
+  const isSubscription = call.form.isEndless;
   const transport = isSubscription ? "webSocket" : "http";
   const url = isSubscription ? socketOf(call) : `${call.base}/v1/rpc`;
   return `import { createPublicClient, ${transport} } from "viem";\n\n` +
@@ -152,7 +151,7 @@ function writeViem(call: Call): string | undefined {
 /** For the clients of all other kinds, the standard WebSocket shows the messages. */
 function writeWebSocket(call: Call): string | undefined {
   const [method, params = []] = methodOf(call) ?? [];
-  if (!method || call.form.token !== undefined || !asksForEvents(call.request)) return undefined;
+  if (!method || call.form.token !== undefined || !call.form.isEndless) return undefined;
   const message = `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},` +
     `"params":[${writeValues(call, params).join(",")}]}`;
   return `const socket = new WebSocket(${quoted(socketOf(call))});\n` +

@@ -163,7 +163,7 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const headers = at("header").map(({ name, text, list }) =>
     [name, list ? itemsOf(text).join(list) : text] as const
   );
-  if (isEndless) headers.push(["Accept", EVENTS]);
+  if (isEndless) headers.push(["Accept", "text/event-stream"]);
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
   const url = origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest);
   if (isPostedToo && !isEndless && url.length > URL_LENGTH_MAX && given.every(hasKnownType)) {
@@ -206,12 +206,6 @@ export function parsed(text: string): unknown {
   }
 }
 
-const EVENTS = "text/event-stream";
-
-/** Tells whether the response to a request is a stream of events. */
-export const asksForEvents = ({ headers }: FormRequest): boolean =>
-  headers.some(([, value]) => value === EVENTS);
-
 /** Percent-encodes a part of a URL, including characters that are special to curl or a shell. */
 const percentEncode = (text: string): string =>
   encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd")).replaceAll(
@@ -227,7 +221,7 @@ export const canBeSent = ({ fields }: FormData, texts: readonly string[]): boole
 
 export function commandOf(form: FormData, texts: readonly string[], base: string): string {
   if (!canBeSent(form, texts)) return "";
-  return writeCurl(requestOf(form, texts, base), form.token !== undefined) ?? "";
+  return writeCurl(requestOf(form, texts, base), form) ?? "";
 }
 
 /** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
@@ -237,18 +231,21 @@ export const BASE = "$BASE_URL";
  * Writes a command for POSIX `sh`, with the token as a variable. Returns `undefined` if the command
  * is unsafe.
  */
-export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
+export function writeCurl(
+  request: FormRequest,
+  { token, isEndless }: Pick<FormData, "token" | "isEndless">,
+): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);
   const parts: (string | undefined)[] = ["curl"];
-  if (asksForEvents(request)) parts.push("-N");
+  if (isEndless) parts.push("-N");
   parts.push(isHere ? `"${url}"` : writeShell(url));
   if (method === "HEAD") parts.push("-I");
   else if (method !== (body === undefined ? "GET" : "POST")) parts.push("-X", writeShell(method));
   for (const [name, value] of headers) {
     parts.push("-H", isToken(name) ? writeShell(`${name}: ${value}`) : undefined);
   }
-  if (hasToken) parts.push("-H", '"Authorization: Bearer $NODEFACE_TOKEN"');
+  if (token !== undefined) parts.push("-H", '"Authorization: Bearer $NODEFACE_TOKEN"');
   if (body !== undefined) {
     const [, type = ""] = headers.at(-1) ?? [];
     parts.push("--data-raw", writeShell(isJson(type) ? showUnseen(compact(body)) : body));

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readTokens } from "./form-request.ts";
+import { parsed, readTokens } from "./form-request.ts";
 
 export interface JsonLine {
   text: string;
@@ -20,29 +20,24 @@ export interface JsonLine {
 }
 
 export function readLines(text: string): readonly JsonLine[] | undefined {
-  try {
-    JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (parsed(text) === undefined) return undefined;
   const lines: JsonLine[] = [];
-  const open: { line: number; name: string; isList: boolean }[] = [];
+  const open: { line: number; isList: boolean }[] = [];
   let key = "", last = "";
   const indent = () => "  ".repeat(Math.min(open.length, 64));
   const add = (text: string, value: string) => {
     const parent = open.at(-1);
-    const name = key ? JSON.parse(key) : parent?.isList ? parent.name : "";
+    const name = key ? JSON.parse(key) : parent?.isList ? lines[parent.line]!.name : "";
     if (parent) lines[parent.line]!.count++;
     const end = lines.length;
     lines.push({ text: indent() + (key && `${key}: `) + text, name, value, end, count: 0 });
     key = "";
-    return name;
   };
   for (const [token] of readTokens(text)) {
     if (token === ",") lines.at(-1)!.text += ",";
     else if (token === "{" || token === "[") {
-      const name = add(token, "");
-      open.push({ line: lines.length - 1, name, isList: token === "[" });
+      add(token, "");
+      open.push({ line: lines.length - 1, isList: token === "[" });
     } else if (token === "}" || token === "]") {
       const { line } = open.pop()!;
       if (last === "{" || last === "[") lines[line]!.text += token;

@@ -27,9 +27,10 @@ export function readEnabled(operations: readonly Listed[]): Enabled {
   );
   const isWhole = reads.length > 0 && reads.every(({ call }) => call === "open");
   const others = operations.filter((one) => one.call === "open" && !(isWhole && isRead(one)));
-  const names = others.flatMap(({ nodeName }) => nodeName ?? []);
+  // An operation stands under each of its tags.
+  const names = new Set(others.flatMap(({ nodeName }) => nodeName ?? []));
   return {
-    open: isWhole ? [READS, ...names] : names,
+    open: isWhole ? [READS, ...names] : [...names],
     hasClients: operations.some(({ call }) => call === "token"),
   };
 }

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { objectOf } from "../json/values.ts";
+import { parsed } from "./form-request.ts";
 
 /** An event as text, or the reason for the end of the response. */
 export interface PageEvent {
@@ -14,17 +16,8 @@ export interface PageEvent {
 export function readEvent(block: string): PageEvent {
   const [, name] = /^event: ?(.*)/m.exec(block) ?? [];
   const data = [...block.matchAll(/^data: ?(.*)/gm)].map(([, line]) => line).join("\n");
-  const reason = name === "end" ? reasonIn(data) : undefined;
-  if (reason !== undefined) return { reason };
+  // Operations of hosts may name their own events `end`.
+  const { reason } = name === "end" ? objectOf(parsed(data)) : {};
+  if (typeof reason === "string") return { reason };
   return data === "" ? {} : { text: name ? `${name} ${data}` : data };
-}
-
-/** Operations of hosts may name their own events `end`. */
-function reasonIn(data: string): string | undefined {
-  try {
-    const { reason } = JSON.parse(data);
-    return typeof reason === "string" ? reason : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -218,10 +218,11 @@ function renderStart(outline: Outline, address: string, content: string): string
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && shown.has(escape(anchor))).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
+  const enabled = readEnabled(operationsOfOutline(outline));
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
   const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);
-  return (operations.length > 0 ? renderCount(operations, callable) : "") +
+  return (operations.length > 0 ? renderCount(operations, callable, enabled) : "") +
     `<div class="calls">` +
     (isBare ? BARE : isConnectable ? renderAddress(address, isWebSocketToo) : "") +
     (first ? renderFirst(first) : "") +
@@ -258,6 +259,7 @@ function renderFirst({ form }: ShownOperation): string {
 function renderCount(
   operations: readonly ShownOperation[],
   callable: readonly ShownOperation[],
+  enabled: Enabled,
 ): string {
   const total = operations.length;
   const count = (is: (one: ShownOperation) => boolean) => operations.filter(is).length;
@@ -266,15 +268,13 @@ function renderCount(
   const howMuch = example
     ? `<p>Each operation that is not enabled has the lines that enable it. For ` +
       `<code>${shortText(example.nodeName!)}</code>:</p>` +
-      renderOpening(example, readEnabled(operations))
+      renderOpening(example, enabled)
     : "";
   if (callable.length > 0) {
     const withToken = count(({ call }) => call === "token");
     const token = withToken > 0 ? `, ${withToken} with the token` : "";
-    const enabled = `${callable.length} of ${total} ${all} enabled${token}`;
-    return example
-      ? renderMore(`${enabled} · enable more`, howMuch)
-      : `<p class="more">${enabled}</p>`;
+    const state = `${callable.length} of ${total} ${all} enabled${token}`;
+    return example ? renderMore(`${state} · enable more`, howMuch) : `<p class="more">${state}</p>`;
   }
   const isOff = operations.every(({ call }) => call === undefined);
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} enabled`;

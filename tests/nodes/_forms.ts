@@ -61,7 +61,7 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
       const text = await response.text();
       sent.set(name, response.status);
       if (response.status !== 200) texts.set(name, text);
-      const line = writeCurl(request, false);
+      const line = writeCurl(request, {});
       const { stdout } = await promisify(execFile)("sh", ["-c", `${line} -s`], {
         maxBuffer: 64 * 1024 * 1024,
       });
