@@ -30,11 +30,11 @@ export async function gatherBytes(
   return joinBytes(collector.empty());
 }
 
-export const totalLength = (parts: readonly Uint8Array[]): number =>
+export const byteLengthOf = (parts: readonly Uint8Array[]): number =>
   parts.reduce((size, { byteLength }) => size + byteLength, 0);
 
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const length = totalLength(parts);
+  const length = byteLengthOf(parts);
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { CallForm } from "./gateway/call.ts";
+import type { CallProtocol } from "./gateway/call.ts";
 import { CallHandler } from "./gateway/call-handler.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
-import { rpcCalls, rpcElsewhere } from "./gateway/call-rpc.ts";
+import { rpcAtUnknownPath, rpcCalls } from "./gateway/call-rpc.ts";
 import { selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
@@ -100,7 +100,7 @@ export class CallRoutes {
     ];
   }
 
-  #routeOf(form: CallForm, path: string, methods: readonly string[]): Route {
+  #routeOf(form: CallProtocol, path: string, methods: readonly string[]): Route {
     return {
       path,
       methods,
@@ -151,7 +151,7 @@ export class CallRoutes {
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
     const isElsewhere = methods === undefined && table.methods.size > 0;
-    const posted = takesRpc ? rpcCalls : isElsewhere ? rpcElsewhere : pathCalls;
+    const posted = takesRpc ? rpcCalls : isElsewhere ? rpcAtUnknownPath : pathCalls;
     const form = request.method === "POST" ? posted : pathCalls;
     return await this.#handler.handle(routed, form, table, "");
   }

@@ -46,7 +46,7 @@ export async function decodeParts(
 }
 
 /** Returns the number of characters (UTF-16 code units) of all texts. */
-export const totalLength = (texts: readonly string[]): number =>
+export const characterCount = (texts: readonly string[]): number =>
   texts.reduce((sum, { length }) => sum + length, 0);
 
 /**
@@ -54,7 +54,7 @@ export const totalLength = (texts: readonly string[]): number =>
  * bytes are in one piece, since Bun sends several pieces without their length.
  */
 export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
-  const length = totalLength(texts);
+  const length = characterCount(texts);
   if (!isLong(length)) return encodeText(texts.join(""));
   await nextTurn();
   const bytes: Bytes = new Uint8Array(await countBytes(texts));

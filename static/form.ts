@@ -23,7 +23,7 @@ import { hasOtherDescription } from "./head.ts";
 import { EventView } from "./events.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { element, here, isHere, tellOwner } from "./service.ts";
+import { element, here, isHere, makeOwnerNote } from "./service.ts";
 
 export type Form = ReturnType<typeof makeForm>;
 type Field = ReturnType<typeof makeLabelled>;
@@ -186,7 +186,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
       return showStatus(form, true, "Ended", `${view.total} received`, view.reason);
     }
     const bytes = await readBytes(response);
-    await showResult(form, response, bytes, passed());
+    showResult(form, response, bytes, passed());
     if (!response.ok && await hasOtherDescription()) {
       status.append(" · The description has changed. Load this page anew.");
     }
@@ -355,7 +355,7 @@ function makeToken(scheme: string) {
   });
   const field = makeLabelled("token", "token", input, ["kept until you leave"]);
   // A host's own token is none of this service's.
-  if (scheme.startsWith(TOKEN_SCHEME)) field.box.append(tellOwner(input));
+  if (scheme.startsWith(TOKEN_SCHEME)) field.box.append(makeOwnerNote(input));
   return field;
 }
 

@@ -5,7 +5,14 @@ import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { operationsIn, SERVICE_TAG, TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
-import { base, element, leadToOther, showAddress, tellOwner, withoutLogin } from "./service.ts";
+import {
+  base,
+  element,
+  linkToOtherView,
+  makeOwnerNote,
+  showAddress,
+  withoutLogin,
+} from "./service.ts";
 
 const mount = document.getElementById("scalar")!;
 const spec = new URL("spec.json", base);
@@ -13,7 +20,7 @@ const loaded = fetch(spec);
 
 new InfoFollower(() => false);
 showAddress();
-leadToOther(() => location.hash);
+linkToOtherView(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
@@ -71,7 +78,7 @@ function askForToken(description: Json): Json {
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
   const label = element("label", {}, "Your token ", token);
-  document.querySelector("#other")!.before(tellOwner(token), label);
+  document.querySelector("#other")!.before(makeOwnerNote(token), label);
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 

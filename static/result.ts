@@ -20,10 +20,10 @@ const VALUE_MAX = 120;
 export const LONG = { className: "long", tabIndex: 0 };
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
-export async function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number) {
+export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number) {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
-  const text = showResponse(bytes, type);
+  const text = decodeText(bytes, type);
   const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
   showStatus(form, status < 400, word, timeOf(ms), size);
   if (status >= 400) explain(form, status, parsed(text ?? ""));
@@ -49,7 +49,7 @@ export function sizeOf(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-function showResponse(bytes: ArrayBuffer, type: string): string | undefined {
+function decodeText(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(bytes);

@@ -30,7 +30,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 }
 
 /** Returns an element that tells whose token is in a field, and what it opens. */
-export function tellOwner(field: HTMLInputElement): HTMLElement {
+export function makeOwnerNote(field: HTMLInputElement): HTMLElement {
   const owner = element("p", { className: "owner", role: "status" });
   field.addEventListener("change", async () => {
     const token = field.value.trim();
@@ -52,7 +52,7 @@ async function describeOwner(token: string): Promise<string> {
 }
 
 /** Updates the link to the other view so that it opens the current operation. */
-export function leadToOther(fragment: () => string): void {
+export function linkToOtherView(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {
     link.addEventListener(type, () => link.hash = fragment());

@@ -5,7 +5,7 @@
 import { decodePercent } from "../src/decode.ts";
 import { find } from "../src/explorer/find.ts";
 import { InfoFollower } from "./head.ts";
-import { element, leadToOther, showAddress } from "./service.ts";
+import { element, linkToOtherView, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
@@ -21,7 +21,7 @@ addEventListener("hashchange", showTarget);
 showAddress();
 const hasExamples = document.getElementById("examples")!.textContent !== "{}";
 new InfoFollower((isChanged) => (isChanged || !hasExamples) && isIdle());
-leadToOther(() => current ? `#${current.id}` : "");
+linkToOtherView(() => current ? `#${current.id}` : "");
 makeFilter();
 followReader();
 showTarget();

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import * as assert from "uvu/assert";
 import { LightSignal } from "../src/abort-signal.ts";
 import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
-import { clientOfFetch } from "../src/node/http-client.ts";
+import { createFetchClient } from "../src/node/http-client.ts";
 import type { HttpClient } from "../src/node/http1.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import { Node, type NodeInit } from "../src/node/node.ts";
@@ -35,7 +35,7 @@ export function kindsRefusing(
 
 /** The `fetch` function gets request bodies as text. */
 export const playedBy = (fetch: typeof globalThis.fetch): HttpClient =>
-  clientOfFetch((input, init) => {
+  createFetchClient((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });
   });

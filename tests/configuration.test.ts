@@ -360,7 +360,7 @@ const commandOf = (args: string[], env = {}) => new Arguments(args, env).command
 config("the first argument is the command, and the command's own arguments follow", () => {
   assert.equal(commandOf(["check", "http://a"]), "check");
   const kinds = new Arguments(["kinds", "ethereum"], {});
-  assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
+  assert.equal([kinds.command, kinds.kindToPrint], ["kinds", "ethereum"]);
   assert.is(commandOf(["check", "--help"]), "help");
 });
 

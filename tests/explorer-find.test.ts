@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { objectOf } from "../src/json/values.ts";
-import { find, slipsIn } from "../src/explorer/find.ts";
+import { editDistanceIn, find } from "../src/explorer/find.ts";
 import { processorTime } from "./_runtime.ts";
 
 const finding = suite("finding an operation");
@@ -53,7 +53,7 @@ finding("slips are counted anywhere in a text", () => {
       ["abc", "", 3],
       ["", "abc", 0],
     ] as const
-  ) assert.is(slipsIn(word, text), slips, `${word} in ${text}`);
+  ) assert.is(editDistanceIn(word, text), slips, `${word} in ${text}`);
 });
 
 finding("a thousand operations are searched in little time", async () => {

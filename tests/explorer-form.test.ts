@@ -357,9 +357,9 @@ form("the page names the owner of the token in the field, and of no earlier one"
       }),
   });
   try {
-    const { tellOwner } = await import("../static/service.ts");
+    const { makeOwnerNote } = await import("../static/service.ts");
     const field = Object.assign(new EventTarget(), { value: "" }) as HTMLInputElement;
-    const owner = tellOwner(field);
+    const owner = makeOwnerNote(field);
     const enter = (token: string) => {
       field.value = token;
       field.dispatchEvent(new Event("change"));

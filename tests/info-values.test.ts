@@ -74,14 +74,14 @@ const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] = 
 ];
 for (const [conversion, given, expected] of TABLE) {
   values(`${JSON.stringify(conversion)}: ${formatJson(given)} becomes ${String(expected)}`, () => {
-    assert.equal(convert(given, conversion, { learntAt: NOW }), expected);
+    assert.equal(convert(given, conversion, { receivedAt: NOW }), expected);
   });
 }
 
 values("a start time that is computed from an uptime ignores small deviations", () => {
   const previous = "2026-01-01T00:00:00.000Z";
-  assert.is(convert([86399], "uptime", { learntAt: NOW, previous }), previous);
-  assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
+  assert.is(convert([86399], "uptime", { receivedAt: NOW, previous }), previous);
+  assert.is(convert([60], "uptime", { receivedAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
 });
 
 values("placeholders such as null count as unknown values", () => {

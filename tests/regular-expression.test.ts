@@ -180,7 +180,7 @@ expressions(
     const fetch = () => Promise.resolve(Response.json({ x: TEXT }));
     const node = contextFor(NODE, { kinds: { mine: KIND }, fetch });
     assert.is((await detectKind(node, new LightSignal())).kind, undefined);
-    assert.is(convert([TEXT], { match: SOURCE }, { learntAt: 0 }), undefined);
+    assert.is(convert([TEXT], { match: SOURCE }, { receivedAt: 0 }), undefined);
   },
 );
 

@@ -25,7 +25,7 @@ import {
 import type { WebSocketPlace } from "../src/kinds/kind.ts";
 import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
 import { Node, type NodeInit } from "../src/node/node.ts";
-import { EventPeer } from "../src/sockets/event-peer.ts";
+import { SsePeer } from "../src/sockets/sse-peer.ts";
 import { type EndReason, Session, type SessionPeer } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
 import { Inbox } from "../src/sockets/inbox.ts";
@@ -407,7 +407,7 @@ sockets(
     let passed = 0;
     performance.now = () => now.call(performance) + passed;
     try {
-      const peer = new EventPeer();
+      const peer = new SsePeer();
       const { session, ends } = openSession(undefined, peer);
       const reader = peer.body.getReader();
       const event = "x".repeat(10_000);
@@ -804,12 +804,12 @@ sockets("a client shows that it is alive by what it reads", () => {
   const peer = Object.assign(new PlayedPeer(), { send: ({ length }: string) => unsent += length });
   Object.defineProperty(peer, "unsentBytes", { get: () => unsent });
   const outbox = new Outbox(peer, { onSend() {}, onGrowth() {}, onStuck() {} });
-  assert.is(outbox.hasProgress(), false);
+  assert.is(outbox.noteProgress(), false);
   outbox.respond("x".repeat(10_000));
-  assert.is(outbox.hasProgress(), false);
+  assert.is(outbox.noteProgress(), false);
   unsent -= 1000;
-  assert.is(outbox.hasProgress(), true);
-  assert.is(outbox.hasProgress(), false);
+  assert.is(outbox.noteProgress(), true);
+  assert.is(outbox.noteProgress(), false);
 });
 
 sockets("a client that does not read the last response is ended", async () => {

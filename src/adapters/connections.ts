@@ -10,7 +10,7 @@ import { type Speed, Throughput } from "../throughput.ts";
 import { TIMEOUTS } from "./shared.ts";
 
 /** The minimum speed of a client, checked every `checkMs` milliseconds. */
-export interface Slowest extends Speed {
+export interface MinimumRate extends Speed {
   readonly checkMs: number;
 }
 
@@ -18,9 +18,9 @@ interface ClientConnection {
   bytesWritten: number;
   bytesRead: number;
   /** The time of the last check at which the client had sent nothing after its last request. */
-  restedAt: number;
+  lastQuietAt: number;
   /** The time of the last check at which a response was being sent. */
-  respondedAt: number;
+  lastRespondingAt: number;
   /** The speed at which the client takes what is queued for it. */
   read?: Throughput | undefined;
   /** The speed at which the content of the last request arrives. */
@@ -47,18 +47,18 @@ export const isClosing = (socket: Socket): boolean =>
   lastResponses.get(socket)?.shouldKeepAlive === false;
 
 /** The minimum speed of the content of a request until it has arrived whole. */
-const SLOWEST_CONTENT: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS.content };
+const MIN_UPLOAD_RATE: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS.content };
 
 export class Connections {
   readonly #connections = new Map<Socket, ClientConnection>();
   readonly #onLate: (socket: Socket) => void;
-  readonly #slowest: Slowest;
+  readonly #slowest: MinimumRate;
   readonly #timer: ReturnType<typeof setInterval>;
   #isEnding = false;
   /** @param onLate called if the content of a request arrives too slowly */
   constructor(
     onLate: (socket: Socket) => void,
-    slowest: Slowest = { bytes: 10_000, timeMs: 10_000, checkMs: TIMEOUTS.check },
+    slowest: MinimumRate = { bytes: 10_000, timeMs: 10_000, checkMs: TIMEOUTS.check },
   ) {
     this.#onLate = onLate;
     this.#slowest = slowest;
@@ -73,8 +73,8 @@ export class Connections {
     this.#connections.set(socket, {
       bytesWritten: 0,
       bytesRead: 0,
-      restedAt: Infinity,
-      respondedAt: Infinity,
+      lastQuietAt: Infinity,
+      lastRespondingAt: Infinity,
     });
     socket.once("close", () => this.#connections.delete(socket));
   }
@@ -90,7 +90,7 @@ export class Connections {
     if (!connection) return;
     lastResponses.set(socket, response);
     connection.sent = hasContent(response.req)
-      ? new Throughput(SLOWEST_CONTENT, 0, performance.now())
+      ? new Throughput(MIN_UPLOAD_RATE, 0, performance.now())
       : undefined;
     if (this.#isEnding) response.shouldKeepAlive = false;
   }
@@ -131,10 +131,15 @@ export class Connections {
       this.#checkContent(socket, connection, now);
       const { bytesWritten, bytesRead } = socket;
       if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
-        Object.assign(connection, { bytesWritten, bytesRead, restedAt: now, respondedAt: now });
-      } else if (bytesRead === connection.bytesRead) connection.restedAt = now;
-      if (now - connection.restedAt > TIMEOUTS.head) socket.destroy();
-      if (now - connection.respondedAt > TIMEOUTS.idle) socket.destroy();
+        Object.assign(connection, {
+          bytesWritten,
+          bytesRead,
+          lastQuietAt: now,
+          lastRespondingAt: now,
+        });
+      } else if (bytesRead === connection.bytesRead) connection.lastQuietAt = now;
+      if (now - connection.lastQuietAt > TIMEOUTS.head) socket.destroy();
+      if (now - connection.lastRespondingAt > TIMEOUTS.idle) socket.destroy();
     }
   }
 
@@ -147,7 +152,7 @@ export class Connections {
     if (message.complete || message.destroyed) return;
     // An app that does not read stops the client.
     if (message.readableLength > 0) {
-      connection.sent = new Throughput(SLOWEST_CONTENT, message.received, now);
+      connection.sent = new Throughput(MIN_UPLOAD_RATE, message.received, now);
     } else if (sent.isTooLow(message.received, now)) {
       connection.sent = undefined;
       this.#onLate(socket);

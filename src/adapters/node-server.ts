@@ -11,7 +11,7 @@ import { FastResponse, type NodeResponse as SrvxResponse, sendNodeResponse } fro
 import { type Bytes, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { type HeldBytes, ResponseInParts, useResponseClass } from "../http/response.ts";
-import { Connections, hasContent, type Slowest } from "./connections.ts";
+import { Connections, hasContent, type MinimumRate } from "./connections.ts";
 import { IS_DENO } from "../platform.ts";
 import { limitContent, logHeadOf, Message } from "./message.ts";
 import { requestOf } from "./message-request.ts";
@@ -26,8 +26,8 @@ import {
   type EndEntry,
   failure,
   type Listening,
+  notifyError,
   report,
-  reportError,
   runningServer,
   type Servable,
   type ServeOptions,
@@ -48,7 +48,7 @@ export interface HttpServer {
 export function createHttpServer(
   app: Servable,
   callbacks: Callbacks,
-  slowest?: Slowest,
+  slowest?: MinimumRate,
 ): HttpServer {
   const refuse = (socket: Socket, code?: string) => refuseUnreadable(socket, code, callbacks);
   const connections = new Connections((socket) => refuse(socket, TIMED_OUT), slowest);
@@ -125,7 +125,7 @@ export async function serveHttp(
   const { http, close } = createHttpServer(app, options);
   await listen(http, wanted);
   // Without a listener, an error of `accept`, such as ENFILE, would end the process.
-  http.once("error", (error) => reportError(error, "accept", app, options)).on("error", () => {});
+  http.once("error", (error) => notifyError(error, "accept", app, options)).on("error", () => {});
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
   return runningServer(app, urlAt(address, port), () => {

@@ -120,7 +120,7 @@ export const TIMEOUTS = {
   idle: 125_000,
   /**
    * The time limit for 64 KiB of a request's content, or for its end. Calls of the node are refused
-   * after this time (see `SLOWEST_CALL`); content that a host's operation reads gets the time for
+   * after this time (see `MIN_CALL_RATE`); content that a host's operation reads gets the time for
    * the head, too. After the response, it is the time limit for the rest of the content.
    */
   content: 10_000,
@@ -215,10 +215,10 @@ export function report(
   app: Servable,
   callbacks: Callbacks,
 ): void {
-  reportError(error, `${method} ${parseTarget(url).pathname || "/"}`, app, callbacks);
+  notifyError(error, `${method} ${parseTarget(url).pathname || "/"}`, app, callbacks);
 }
 
-export function reportError(
+export function notifyError(
   error: unknown,
   request: string,
   app: Servable,

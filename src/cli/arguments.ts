@@ -38,7 +38,7 @@ const isFlag = (argument: string): boolean => /^-./.test(argument);
 export class Arguments {
   command: Command = "serve";
   /** The kind to print. */
-  topic: string | undefined;
+  kindToPrint: string | undefined;
   readonly switches: Set<SwitchName> = new Set();
   readonly values: CliValues = {};
   /** What is wrong with the arguments, whatever the configuration file says. */
@@ -58,7 +58,7 @@ export class Arguments {
     const printed = (["help", "version"] as const).find((name) => this.switches.has(name));
     if (printed) this.command = printed;
     this.#readWords(words);
-    if (this.switches.has("file") && this.topic === undefined) {
+    if (this.switches.has("file") && this.kindToPrint === undefined) {
       this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
     for (const name of ["json", "offline"] as const) {
@@ -154,7 +154,7 @@ export class Arguments {
       if (this.command === "serve") this.command = first as CommandName;
       const [value, ...more] = others;
       rest = more;
-      if (first === "kinds") this.topic = value;
+      if (first === "kinds") this.kindToPrint = value;
       else if (value !== undefined) this.#texts.set("url", { text: value, called: "NODE_URL" });
     } else if (/^[\w-]+$/.test(first)) {
       rest = others.slice(1);

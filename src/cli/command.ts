@@ -55,8 +55,10 @@ async function run(): Promise<number> {
     case "kinds": {
       if (args.problems.length > 0) throw new UsageError(args.problems);
       const { formatKindFile, formatKinds } = await import("./kinds.ts");
-      const { topic, switches } = args;
-      await print(switches.has("file") ? await formatKindFile(topic!) : formatKinds(topic));
+      const { kindToPrint, switches } = args;
+      await print(
+        switches.has("file") ? await formatKindFile(kindToPrint!) : formatKinds(kindToPrint),
+      );
       break;
     }
     case "check": {

@@ -7,7 +7,7 @@
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { LightSignal } from "../abort-signal.ts";
-import { openerOf, type OpenSocket, SocketClient } from "../node/connection.ts";
+import { createConnector, type OpenSocket, SocketClient } from "../node/connection.ts";
 import { SourceError } from "../node/failures.ts";
 import { requestText } from "../node/request.ts";
 import { quote, withoutKeys } from "../untrusted-text.ts";
@@ -50,7 +50,7 @@ export async function main(): Promise<number> {
 /** Sends one request. TLS is loaded only if the address needs it, since it takes 2 MB. */
 const send: Parameters<typeof requestText>[0]["send"] = async (request, read) => {
   const isPlain = request.url.protocol === "http:";
-  const client = new SocketClient(isPlain ? openPlain : openerOf(undefined));
+  const client = new SocketClient(isPlain ? openPlain : createConnector(undefined));
   return await read({
     response: await client.send({ ...request, connectionKey: undefined }),
     isSecret: false,

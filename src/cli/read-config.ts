@@ -42,10 +42,10 @@ interface Remark {
   readonly message: string;
 }
 
-const USUAL_FILE = "nodeface.yaml";
+const DEFAULT_FILE = "nodeface.yaml";
 const USUAL: Remark = {
   level: "info",
-  message: `the configuration is ${USUAL_FILE} in the working directory`,
+  message: `the configuration is ${DEFAULT_FILE} in the working directory`,
 };
 
 const warning = (message: string): Remark => ({ level: "warn", message });
@@ -56,8 +56,8 @@ const warning = (message: string): Remark => ({ level: "warn", message });
  */
 export async function readConfig(args: Arguments, files: Files): Promise<Config> {
   const isNew = args.command === "init";
-  const isUsual = !isNew && !args.has("config") && await files.isThere(USUAL_FILE);
-  const path = isUsual ? USUAL_FILE : args.values.config ?? (isNew ? USUAL_FILE : undefined);
+  const isUsual = !isNew && !args.has("config") && await files.isThere(DEFAULT_FILE);
+  const path = isUsual ? DEFAULT_FILE : args.values.config ?? (isNew ? DEFAULT_FILE : undefined);
   const read = await readFiles(args, isNew ? undefined : path, files);
   const config = configOf(args, read, path);
   const problems = await conflictsIn(config, args, read, files);

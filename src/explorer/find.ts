@@ -38,7 +38,7 @@ function costOf(words: readonly string[], { title, text }: Entry): number {
   const [name, rest] = [foldWords(title), foldWords(text)];
   const costs = words.map((word) => {
     const other = SYNONYMS.get(word) ?? word;
-    const slips = Math.min(slipsIn(word, name), slipsIn(other, name));
+    const slips = Math.min(editDistanceIn(word, name), editDistanceIn(other, name));
     if (slips <= slipsMax(word)) return 10 * slips + (name.length - word.length) / 100;
     return rest.includes(word) || rest.includes(other) ? 5 : Infinity;
   });
@@ -51,7 +51,7 @@ const slipsMax = (word: string): number => word.length < 4 ? 0 : word.length < 8
  * Returns the least number of wrong, missing or additional letters with which a text contains a
  * word (Sellers, 1980).
  */
-export function slipsIn(word: string, text: string): number {
+export function editDistanceIn(word: string, text: string): number {
   if (text.includes(word)) return 0;
   const row = Array.from({ length: word.length + 1 }, (_, at) => at);
   let least = word.length;

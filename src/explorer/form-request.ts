@@ -6,7 +6,7 @@
  */
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
-import type { ParameterPlace } from "../openapi/node-operation.ts";
+import type { ParameterLocation } from "../openapi/node-operation.ts";
 import { isToken, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
@@ -27,7 +27,7 @@ export interface FormData {
 
 export interface FieldData {
   readonly name: string;
-  readonly in: ParameterPlace | "body";
+  readonly in: ParameterLocation | "body";
   /**
    * The type, such as `integer` or `string, date-time`; for a body, and a parameter with `content`,
    * the media type.

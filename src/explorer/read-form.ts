@@ -19,7 +19,7 @@ import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { withoutParameters } from "../openapi/callable-operations.ts";
-import { isParameterPlace, type ParameterPlace } from "../openapi/node-operation.ts";
+import { isParameterLocation, type ParameterLocation } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
 import { type FieldData, type FormData, parsed } from "./form-request.ts";
@@ -60,7 +60,8 @@ export function readForm(
   const placeholders = new Set([...address.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!));
   const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) => {
     const isSent = place === "path" ? placeholders.delete(name) : true;
-    return isSent && isParameterPlace(place) && !(place === "header" && IGNORED_HEADER.test(name))
+    return isSent && isParameterLocation(place) &&
+        !(place === "header" && IGNORED_HEADER.test(name))
       ? [readField(root, name, place, parameter, isRead)]
       : [];
   });
@@ -88,7 +89,7 @@ export function readForm(
 function readField(
   root: Json,
   name: string,
-  place: ParameterPlace,
+  place: ParameterLocation,
   parameter: Json,
   isRead: boolean,
 ): FieldData {
@@ -134,7 +135,7 @@ const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
 function formatOf(
   root: Json,
   schema: Json,
-  place: ParameterPlace,
+  place: ParameterLocation,
   parameter: Json,
 ): Pick<FieldData, "list" | "isUnsupported"> {
   const types = typesOf(schema);

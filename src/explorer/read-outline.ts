@@ -17,7 +17,7 @@ import {
   serversFor,
   SERVICE_TAG,
 } from "../openapi/operations.ts";
-import { HERE, trim, usualUrl } from "../openapi/servers.ts";
+import { HERE, trimSlashes, usualUrl } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
@@ -229,7 +229,7 @@ const addressOf = onceFor((server: Json): string | undefined => {
   try {
     const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", HERE);
     if (!/^https?:$/.test(protocol)) return undefined;
-    const path = trim(pathname);
+    const path = trimSlashes(pathname);
     return origin === HERE ? path : origin + path;
   } catch {
     return undefined;

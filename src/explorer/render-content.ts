@@ -7,7 +7,7 @@
 import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/node-operation.ts";
-import { trim } from "../openapi/servers.ts";
+import { trimSlashes } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import {
@@ -234,7 +234,7 @@ const BARE = `<p class="bare">This service runs without a node. Start it beside 
   `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
 
 const renderAddress = (address: string, isWebSocketToo: boolean) =>
-  `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}` +
+  `<p class="connect">Connect to <code><var>…</var>${escape(trimSlashes(address))}</code> ${COPY}` +
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: public, light, ending, and without values. */

@@ -9,9 +9,9 @@ import type { NodeExamples } from "../info/source-cache.ts";
 import { parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
-import { Copies } from "../openapi/copies.ts";
+import { CopyBudget } from "../openapi/copy-budget.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
-import { withoutTexts } from "../openapi/servers.ts";
+import { repeatableServers } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { type FieldData, fillIn, type FormData } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
@@ -28,7 +28,7 @@ export async function withScalarExtensions(
 ): Promise<Json> {
   if (!isObject(document.paths)) return document;
   const common: Json = {}, others: Json = {};
-  const copies = new Copies();
+  const copies = new CopyBudget();
   for (const [path, value] of Object.entries(document.paths)) {
     await pause();
     const item = objectOf(value);
@@ -114,8 +114,8 @@ function badgesOf(operation: Json, note: string): Json {
 }
 
 /** Scalar ignores the servers of a path item, and needs to know which server is selected. */
-function withServer({ servers }: Json, item: Json, copies: Copies): Json {
-  const all = servers ?? (item.servers && withoutTexts(item.servers, copies));
+function withServer({ servers }: Json, item: Json, copies: CopyBudget): Json {
+  const all = servers ?? (item.servers && repeatableServers(item.servers, copies));
   const url = textOf(objectOf(listOf(all)[0]).url);
   return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };
 }

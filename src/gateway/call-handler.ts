@@ -8,7 +8,7 @@ import { goneOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import { Budget, ReservedBytes } from "./budget.ts";
-import type { Call, CallForm, UnreadCall } from "./call.ts";
+import type { Call, CallProtocol, UnreadCall } from "./call.ts";
 import { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { NOT_FORWARDED, Refusal } from "./refusal.ts";
@@ -25,7 +25,7 @@ export class CallHandler {
   /** @param start the part of the path that the node does not get */
   async handle(
     routed: RoutedRequest,
-    form: CallForm,
+    form: CallProtocol,
     table: CallTable | undefined,
     start: string = form.start,
   ): Promise<Response> {
@@ -41,7 +41,7 @@ export class CallHandler {
 
   async #respond(
     { request, path, target, common }: RoutedRequest,
-    form: CallForm,
+    form: CallProtocol,
     table: CallTable | undefined,
     start: string,
     content: CallContent,
@@ -65,7 +65,11 @@ export class CallHandler {
     return response;
   }
 
-  async #forward(gateway: Gateway, form: CallForm, call: Omit<Call, "lease">): Promise<Response> {
+  async #forward(
+    gateway: Gateway,
+    form: CallProtocol,
+    call: Omit<Call, "lease">,
+  ): Promise<Response> {
     const lease = gateway.lease(goneOf(call.request), call.caller);
     // While somebody listens, the token is read again, also before the content is complete.
     const ignoreToken = lease.token && onAbort(lease.token, () => {});
@@ -83,7 +87,7 @@ export class CallHandler {
 
   /** Refuses a call that has no lease. Its content is read only to find out its id. */
   async #refuse(
-    form: CallForm,
+    form: CallProtocol,
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
   ): Promise<Response> {

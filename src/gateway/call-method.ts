@@ -13,7 +13,7 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
-import type { Call, CallForm, Followed, Follower } from "./call.ts";
+import type { Call, CallProtocol, Followed, Follower } from "./call.ts";
 import { rpcSizeMax } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
@@ -30,10 +30,10 @@ import {
 } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
-import { sendTexts } from "./rpc-replies.ts";
+import { responseOfTexts } from "./rpc-replies.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
-export const methodCalls = (follower: Resource<Follower>): CallForm => ({
+export const methodCalls = (follower: Resource<Follower>): CallProtocol => ({
   start: "/v1/rpc/",
   respond: (gateway, call) => callMethod(gateway, call, follower),
   toResponse: problemOf,
@@ -89,7 +89,7 @@ async function callMethod(
     ? refuseAsNode(await readRpcError(outcome.json!))
     : followed
     ? finishedResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
-    : await sendTexts([outcome.result], call);
+    : await responseOfTexts([outcome.result], call);
   recording.end(response.status);
   return response;
 }

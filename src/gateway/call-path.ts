@@ -14,9 +14,9 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Throughput } from "../throughput.ts";
-import type { Call, CallForm } from "./call.ts";
+import type { Call, CallProtocol } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
-import { type Content, JSON_MAX, SLOWEST_CALL } from "./content.ts";
+import { type Content, JSON_MAX, MIN_CALL_RATE } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
@@ -29,7 +29,7 @@ import type { UpstreamResponse } from "./upstream.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
 
-export const pathCalls: CallForm = {
+export const pathCalls: CallProtocol = {
   start: "/v1/node",
   respond: callPath,
   toResponse: problemOf,
@@ -57,7 +57,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  return passOn(upstream, { gateway, call, running, recording, isPublic });
+  return relay(upstream, { gateway, call, running, recording, isPublic });
 }
 
 /** A request that may be sent. */
@@ -182,7 +182,7 @@ function destinationOf(
   return { url, target: `${url.pathname}?${query}` };
 }
 
-function passOn(
+function relay(
   upstream: UpstreamResponse,
   { gateway, call, running, recording, isPublic }: {
     gateway: Gateway;
@@ -243,10 +243,10 @@ function streamOf(
 ): ReadableStream<Bytes> {
   let givenBytes = 0;
   let isNodeAwaited = false;
-  let throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
+  let throughput = new Throughput(MIN_CALL_RATE, givenBytes, performance.now());
   const watch = setInterval(() => {
     // A client that waits for the node does not read slowly.
-    if (isNodeAwaited) throughput = new Throughput(SLOWEST_CALL, givenBytes, performance.now());
+    if (isNodeAwaited) throughput = new Throughput(MIN_CALL_RATE, givenBytes, performance.now());
     const isSlow = throughput.isTooLow(givenBytes, performance.now());
     if (isSlow && gateway.queuedCalls > 0) running.breakOff(READS_SLOWLY);
   }, CHECK_INTERVAL_MS);

@@ -11,8 +11,8 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { isLong, pause } from "../slices.ts";
-import { countBytes, totalLength } from "../utf8.ts";
-import type { Call, CallForm, UnreadCall } from "./call.ts";
+import { characterCount, countBytes } from "../utf8.ts";
+import type { Call, CallProtocol, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
@@ -25,7 +25,7 @@ import {
   type Reply,
   replyOf,
   replyToFault,
-  sendTexts,
+  responseOfTexts,
   unavailable,
   writeRefusal,
   writeReplies,
@@ -33,7 +33,7 @@ import {
 } from "./rpc-replies.ts";
 import type { ReadyCall, RunningCalls } from "./running-calls.ts";
 
-export const rpcCalls: CallForm = {
+export const rpcCalls: CallProtocol = {
   start: "/v1/rpc",
   respond: callRpc,
   toResponse: refuseCalls,
@@ -44,7 +44,7 @@ export const rpcCalls: CallForm = {
  * For a path at which the node may take JSON-RPC, too, but the service does not: `bitcoin-cli`
  * takes a response that is not JSON-RPC for success.
  */
-export const rpcElsewhere: CallForm = {
+export const rpcAtUnknownPath: CallProtocol = {
   ...rpcCalls,
   async respond(_, call) {
     const message = `There is nothing at this path${call.table.hint}`;
@@ -72,7 +72,7 @@ async function respondWith(
   call: Call,
 ): Promise<Response> {
   if (texts.length === 0) return finishedResponse(status, headers, null, call.common);
-  return await sendTexts(texts, call, status, headers);
+  return await responseOfTexts(texts, call, status, headers);
 }
 
 /** Sends calls that need the connection of a client. */
@@ -123,7 +123,7 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   const replies = body && writeReplies(body, refusalsOf(refusal, body));
-  if (replies && totalLength(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
+  if (replies && characterCount(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
   const texts = writeRefusal(refusal);
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }

@@ -4,15 +4,15 @@
  * @module
  */
 import { SELF_PATH } from "../http/own-paths.ts";
-import type { Call, CallForm } from "./call.ts";
+import type { Call, CallProtocol } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { sendTexts } from "./rpc-replies.ts";
+import { responseOfTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
 import { problemOf } from "./refusal.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
-export const selfCalls: CallForm = {
+export const selfCalls: CallProtocol = {
   start: SELF_PATH,
   respond: tellClient,
   toResponse: problemOf,
@@ -32,5 +32,5 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
   const operations = table.entries.filter(({ clients }) => clients.includes(name))
     .map(({ operation }) => operation.name);
   const texts = [JSON.stringify({ name, operations, per_minute })];
-  return await sendTexts(texts, call);
+  return await responseOfTexts(texts, call);
 }

@@ -48,7 +48,7 @@ export interface UnreadCall extends Pick<Call, "request" | "content"> {
 }
 
 /** One of the ways to call the node. */
-export interface CallForm {
+export interface CallProtocol {
   /** The part of the path before `Call.path`. */
   readonly start: string;
   /** @throws {Refusal} if the call is refused */

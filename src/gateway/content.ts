@@ -27,7 +27,7 @@ export const CALL_DEPTH_MAX = 64;
  * The minimum speed of a request's content until it has arrived whole, and of a response that is
  * sent while other calls wait for a slot.
  */
-export const SLOWEST_CALL: Speed = { bytes: 65_536, timeMs: 10_000 };
+export const MIN_CALL_RATE: Speed = { bytes: 65_536, timeMs: 10_000 };
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -137,17 +137,17 @@ async function readBody(
   most: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
-  let length = 0, count = 0, wanted = SLOWEST_CALL.bytes;
+  let length = 0, count = 0, wanted = MIN_CALL_RATE.bytes;
   let refusal: Refusal | undefined;
   const stop = new LightSignal();
-  const startPeriod = () => setTimeout(() => stop.abort(LATE), SLOWEST_CALL.timeMs);
+  const startPeriod = () => setTimeout(() => stop.abort(LATE), MIN_CALL_RATE.timeMs);
   let timer = startPeriod();
   const accept = (part: Bytes) => {
     length += part.byteLength;
     if (length >= wanted) {
       clearTimeout(timer);
       timer = startPeriod();
-      wanted = length + SLOWEST_CALL.bytes;
+      wanted = length + MIN_CALL_RATE.bytes;
     }
     if (length > most) return false;
     if (isInTinyParts(++count, length)) refusal = TINY;

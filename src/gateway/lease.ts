@@ -14,7 +14,7 @@
  * @module
  */
 import type { Signal } from "../abort-signal.ts";
-import { type Bytes, joinBytes, totalLength } from "../bytes.ts";
+import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { ReservedBytes, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
@@ -100,7 +100,7 @@ export class Lease implements LeaseHolder {
    * against the budget until they are sent.
    */
   handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
-    const length = totalLength(parts);
+    const length = byteLengthOf(parts);
     if (length <= SMALL) return parts.length === 1 ? parts[0]! : joinBytes(parts);
     if (this.#running) {
       return this.#running.deliver(parts) ?? { parts, release() {}, drop() {} };

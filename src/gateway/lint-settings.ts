@@ -12,8 +12,8 @@ import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
 import {
   decide,
+  howNameMatches,
   isClosed,
-  matchOf,
   type NameMatch,
   placeKey,
   type ResolvedForward,
@@ -44,7 +44,7 @@ function lintName(
 ): [ForwardDiagnostic["level"], string][] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
-    const match = matchOf(name, operation);
+    const match = howNameMatches(name, operation);
     if (match) meant[match].push(operation);
   }
   const foreign = (of: NameMatch) => meant[of].filter(({ isUntrusted }) => isUntrusted);
@@ -186,7 +186,7 @@ export function createNameWatch(
     const news = found.filter(({ message }) => !reported.has(message));
     reported = new Set(found.map(({ message }) => message));
     for (const { list, name } of listedNames(forward)) {
-      const now = operations.filter((operation) => matchOf(name, operation));
+      const now = operations.filter((operation) => howNameMatches(name, operation));
       const key = placeKey(list, name);
       const was = before.get(key) ?? now;
       if (now.length === 0) continue;

@@ -206,10 +206,10 @@ function allows({ reads, names }: Allowed, operation: NodeOperation): boolean {
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
-  return names.flatMap((name) => matchOf(name, operation) ?? []);
+  return names.flatMap((name) => howNameMatches(name, operation) ?? []);
 }
 
-export function matchOf(
+export function howNameMatches(
   name: string,
   { name: own, operationId }: NodeOperation,
 ): NameMatch | undefined {

@@ -26,7 +26,7 @@ export interface RpcCall {
 }
 
 /** Why a call cannot be read. */
-export interface RpcFault {
+export interface UnreadableCall {
   readonly id: string;
   readonly code: number;
   readonly message: string;
@@ -34,9 +34,13 @@ export interface RpcFault {
   readonly status?: number;
 }
 
-const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
+const fault = (code: number, message: string, id = "null"): UnreadableCall => ({
+  id,
+  code,
+  message,
+});
 
-export const isFault = (call: object): call is RpcFault => "code" in call;
+export const isFault = (call: object): call is UnreadableCall => "code" in call;
 
 /** The body of a request that cannot be read. */
 const wholeFault = (message: string): RpcBody => ({
@@ -51,7 +55,7 @@ export interface RpcBody {
   /** The text of a batch that has nothing that we would not write ourselves, but for its ids. */
   readonly verbatim?: string | undefined;
   readonly isBatch: boolean;
-  readonly calls: readonly (RpcCall | RpcFault)[];
+  readonly calls: readonly (RpcCall | UnreadableCall)[];
 }
 
 /**
@@ -96,7 +100,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
 }
 
-function readCall(text: string, { members }: Part): RpcCall | RpcFault {
+function readCall(text: string, { members }: Part): RpcCall | UnreadableCall {
   if (!members) return fault(CODES.invalidCall, "A call must be an object");
   const version = members.get("jsonrpc");
   const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
@@ -117,7 +121,7 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   return { id, method, params, isJsonRpc1 };
 }
 
-export async function readRpcParams(text: string): Promise<string | RpcFault> {
+export async function readRpcParams(text: string): Promise<string | UnreadableCall> {
   try {
     const wanted = { levels: 0, duplicates: "last" } as const;
     return listOrObject(text, await readParts(text, wanted, CALL_DEPTH_MAX));
@@ -126,7 +130,7 @@ export async function readRpcParams(text: string): Promise<string | RpcFault> {
   }
 }
 
-function listOrObject(text: string, params: Part): string | RpcFault {
+function listOrObject(text: string, params: Part): string | UnreadableCall {
   const json = textOfPart(text, params);
   // Some clients send null instead of omitting the parameters.
   if (json === "null") return "[]";

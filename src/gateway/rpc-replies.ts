@@ -10,7 +10,7 @@ import { encodeTexts } from "../utf8.ts";
 import type { Call } from "./call.ts";
 import { LATER, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
-import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./read-rpc.ts";
+import { isFault, type RpcBody, type RpcCall, type UnreadableCall } from "./read-rpc.ts";
 
 /** The JSON text of a result, or of an error. */
 type ReplyContent = { readonly result: string } | { readonly error: string };
@@ -29,7 +29,7 @@ export interface Reply {
  *
  * @param headers are changed
  */
-export async function sendTexts(
+export async function responseOfTexts(
   texts: readonly string[],
   { lease, common }: Call,
   status: number = 200,
@@ -52,7 +52,7 @@ export function unavailable(
   return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
 }
 
-export const replyToFault = ({ code, message, status = 200 }: RpcFault): Reply => ({
+export const replyToFault = ({ code, message, status = 200 }: UnreadableCall): Reply => ({
   content: { error: JSON.stringify({ code, message }) },
   status,
 });
@@ -125,7 +125,10 @@ export function writeReplies(
 }
 
 /** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
-function statusOfReply(call: RpcCall | RpcFault, { content, status, isAbsent }: Reply): number {
+function statusOfReply(
+  call: RpcCall | UnreadableCall,
+  { content, status, isAbsent }: Reply,
+): number {
   const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in content;
   if (!isByStatus || status >= 400) return status;
   return isAbsent ? 404 : 500;

@@ -5,7 +5,7 @@
  * @module
  */
 import { type Signal, withSignal } from "../abort-signal.ts";
-import { type Bytes, encodeText, totalLength } from "../bytes.ts";
+import { byteLengthOf, type Bytes, encodeText } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { isBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
@@ -203,7 +203,7 @@ export class RunningCalls {
     if (this.#hasEnded) return undefined;
     this.#hasEnded = true;
     this.#owner.requestBytes.dispose();
-    this.#responseBytes.cover(totalLength(parts));
+    this.#responseBytes.cover(byteLengthOf(parts));
     this.#leave();
     return holdUntilSent(parts, this.#responseBytes, this.#deadline);
   }

@@ -11,13 +11,13 @@ import { excerpt } from "../untrusted-text.ts";
 import {
   blocksBehind,
   type Evidence,
-  expectedIn,
   hasHead,
   headAgeOf,
   isKnownToBeInSync,
-  isOfWarmingUp,
   isPrivate,
+  isWarmingUpError,
   LAG,
+  networkRulesOf,
   reachedBy,
   stallLimitOf,
   SYNC_PAUSE,
@@ -87,7 +87,7 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
 
 function ifWarmingUp(evidence: Evidence): NodeStatus | undefined {
   const { plan: { health } } = evidence;
-  const isWarming = failuresIn(evidence).some(({ error }) => isOfWarmingUp(error, health));
+  const isWarming = failuresIn(evidence).some(({ error }) => isWarmingUpError(error, health));
   return isWarming
     ? { status: "starting", code: "warming_up", reason: "is warming up" }
     : undefined;
@@ -205,7 +205,7 @@ function passes(value: unknown, test: Test): boolean {
 
 function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
   const peers = numberFrom(evidence.values.peers);
-  if (peers === undefined || peers >= (expectedIn(evidence)?.peers ?? 0)) return undefined;
+  if (peers === undefined || peers >= (networkRulesOf(evidence)?.peers ?? 0)) return undefined;
   const reason = Number(peers) === 0 ? "has no peers" : `has too few peers (${peers})`;
   return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
 }

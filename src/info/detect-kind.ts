@@ -9,7 +9,7 @@ import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
 import { isBusy, mainFailure, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { isOfWarmingUp } from "./evidence.ts";
+import { isWarmingUpError } from "./evidence.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { querySources, settle } from "./sources.ts";
@@ -76,7 +76,7 @@ async function tryKind(
   filesOf: string,
   signal: LightSignal,
 ): Promise<Match | Mismatch> {
-  const questions = questionsOf(kind, Math.max(TIMEOUT, node.timeout));
+  const questions = detectionSources(kind, Math.max(TIMEOUT, node.timeout));
   const outcomes = await settle(querySources(node, questions, { signal, filesOf }));
   const evidence: string[] = [];
   for (const [reference, pattern] of Object.entries(kind.detect)) {
@@ -136,7 +136,7 @@ function statusOfUnknown(
 ): NodeStatus {
   const errors = trials.flatMap((trial) => trial.errors);
   const warming = trials.filter(({ name, errors }) =>
-    errors.some((error) => isOfWarmingUp(error, kinds[name]!.health))
+    errors.some((error) => isWarmingUpError(error, kinds[name]!.health))
   );
   if (warming.length === 1) {
     const reason = `is warming up, and responds like ${warming[0]!.name}`;
@@ -158,7 +158,7 @@ function statusOfUnknown(
   return statusOfError(new SourceError("unknown_kind", reason, details));
 }
 
-function questionsOf({ detect, sources }: Kind, timeout: number): Map<string, PlannedSource> {
+function detectionSources({ detect, sources }: Kind, timeout: number): Map<string, PlannedSource> {
   const questions = new Map<string, PlannedSource>();
   for (const reference of Object.keys(detect)) {
     const [name, pointer] = parseReference(reference as Reference);

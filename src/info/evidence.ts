@@ -49,7 +49,7 @@ export const LAG = 2;
 export const SYNC_PAUSE: Duration = "1h";
 
 /** Tells whether an error is one of a node of this kind that starts. */
-export function isOfWarmingUp(
+export function isWarmingUpError(
   { number, text }: Pick<SourceError, "number" | "text">,
   { warming_up, warming_up_text }: Partial<KindHealth> = {},
 ): boolean {
@@ -121,18 +121,19 @@ export const headAgeOf = ({ values: { head_at }, date }: Evidence): number =>
 
 /** Returns the time without a new block after which the node is stalled, in milliseconds. */
 export function stallLimitOf(evidence: Evidence): number | undefined {
-  const { quiet } = expectedIn(evidence) ?? {};
+  const { quiet } = networkRulesOf(evidence) ?? {};
   return evidence.stalledAfter ?? (quiet && milliseconds(quiet));
 }
 
 /** Returns the name of a well-known network. */
 export const networkNameOf = (evidence: Pick<Evidence, "plan" | "values">): string | undefined =>
-  expectedIn(evidence)?.name;
+  networkRulesOf(evidence)?.name;
 
 /** True if the node makes the blocks of its network itself, and has nobody to catch up with. */
-export const isPrivate = (evidence: Evidence): boolean => expectedIn(evidence)?.private === true;
+export const isPrivate = (evidence: Evidence): boolean =>
+  networkRulesOf(evidence)?.private === true;
 
-export function expectedIn(
+export function networkRulesOf(
   { plan, values: { chain_id, software, network } }: Pick<Evidence, "plan" | "values">,
 ): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};

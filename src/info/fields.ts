@@ -68,7 +68,7 @@ function positive(value: unknown): number | undefined {
 
 interface ConversionContext {
   /** The time at which the response arrived, in milliseconds since 1970. */
-  learntAt: number;
+  receivedAt: number;
   previous?: unknown;
 }
 
@@ -202,12 +202,12 @@ function times(value: unknown, factor: number): number | undefined {
 
 function uptime(
   value: unknown,
-  { learntAt, previous }: ConversionContext,
+  { receivedAt, previous }: ConversionContext,
   unit: keyof typeof MILLISECONDS,
 ): string | undefined {
   const since = numberFrom(value);
   if (since === undefined || since < 0) return undefined;
-  const started = learntAt - Number(since) * MILLISECONDS[unit];
+  const started = receivedAt - Number(since) * MILLISECONDS[unit];
   if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {
     return previous;
   }

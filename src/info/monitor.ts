@@ -24,7 +24,7 @@ import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./nod
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
-import { keysBesideNode, readExamples } from "./source-cache.ts";
+import { externalKeys, readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
@@ -115,10 +115,10 @@ export class Monitor {
   }
 
   /** The keys of `/v1/info` whose values do not come from the node. */
-  get keysBesideNode(): readonly string[] {
+  get externalKeys(): readonly string[] {
     return [
       ...Object.keys(this.#settings.static ?? {}),
-      ...keysBesideNode(this.#reader.state.plan),
+      ...externalKeys(this.#reader.state.plan),
     ];
   }
 
@@ -201,7 +201,7 @@ export class Monitor {
   }
 
   async #pollForCall(): Promise<void> {
-    if (this.#reader.mayBeReplaced) this.#poller.hasten();
+    if (this.#reader.mayBeReplaced) this.#poller.makeDue();
     this.#poller.startIfDue();
     await this.#nextSnapshot();
   }

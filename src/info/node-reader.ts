@@ -41,7 +41,7 @@ export interface Poll {
   /** The time at which the poll began, in milliseconds of the monotonic clock. */
   readonly since: number;
   /** True if no client waits for the result. */
-  readonly isWatch: boolean;
+  readonly isBackground: boolean;
   /** True if this process was suspended during the poll before. */
   readonly isAgain?: boolean;
   readonly signal: LightSignal;
@@ -229,10 +229,10 @@ export class NodeReader {
    * timeout says anything about the node, and the outcomes are not used.
    */
   async #askSources(poll: Poll, mayBeReplaced = false): Promise<boolean> {
-    const { signal, isWatch, since, isAgain = false } = poll;
+    const { signal, isBackground, since, isAgain = false } = poll;
     const { plan, cache, timeout } = this.#state;
     const begun = this.#options.now();
-    const due = cache.dueSources(begun, isWatch, mayBeReplaced)
+    const due = cache.dueSources(begun, isBackground, mayBeReplaced)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>

@@ -45,11 +45,11 @@ export class Poller {
   }
 
   /** Makes a poll due now, unless the node did not respond to the last one. */
-  hasten(): void {
+  makeDue(): void {
     if (!this.#hasFailed) this.#dueAt = -Infinity;
   }
 
-  startIfDue(isWatch = false): void {
+  startIfDue(isBackground = false): void {
     if (this.#isClosed) return;
     const since = this.#options.now();
     const running = this.#running;
@@ -58,7 +58,7 @@ export class Poller {
     if (running) running.signal.abort();
     else if (since < this.#dueAt) return;
     const signal = new LightSignal();
-    const done = this.#run({ since, isWatch, signal });
+    const done = this.#run({ since, isBackground, signal });
     this.#running = { since, signal, done };
   }
 

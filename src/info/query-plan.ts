@@ -87,7 +87,7 @@ export function makePlan(
   const identity = expect.flatMap((key) => sourceNamesOf(fields[key]));
   const isRare = (name: string) => sources[name]!.ttl !== undefined && !identity.includes(name);
   const rare = names.filter(isRare);
-  const judges = judgesIn(names, kind, sources);
+  const deciding = decidingSourcesIn(names, kind, sources);
   const planned = names.map((name): [string, PlannedSource] => {
     const source = sources[name]!;
     return [name, {
@@ -95,7 +95,7 @@ export function makePlan(
       pointers: [...pointers.get(name)!],
       ttl: Math.max(times.ttl, rare.includes(name) ? milliseconds(source.ttl!) : 0),
       timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
-      role: roleOf(name, judges, rare, identity),
+      role: roleOf(name, deciding, rare, identity),
     }];
   });
   return {
@@ -166,7 +166,7 @@ function examplesFor(
  * Returns the sources that decide the status: of the kind's sources (or of all sources, if the kind
  * has none), those over HTTP or JSON-RPC; all sources if there are none.
  */
-function judgesIn(names: readonly string[], kind: Kind | undefined, sources: Sources) {
+function decidingSourcesIn(names: readonly string[], kind: Kind | undefined, sources: Sources) {
   const ofKind = names.filter((name) => kind && Object.hasOwn(kind.sources, name));
   const ofNode = (ofKind.length > 0 ? ofKind : names).filter((name) =>
     ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
@@ -182,18 +182,18 @@ function judgesIn(names: readonly string[], kind: Kind | undefined, sources: Sou
  *   the node's status is `degraded`.
  * - `optional`: Any other source. The failure of an optional source does not affect the status.
  *
- * @param judges the sources that decide the status
+ * @param deciding the sources that decide the status
  * @param rare the sources that have a `ttl` of their own
  */
 function roleOf(
   name: string,
-  judges: readonly string[],
+  deciding: readonly string[],
   rare: readonly string[],
   identity: readonly string[],
 ): Role {
   if (identity.includes(name)) return "required";
-  if (!judges.includes(name)) return "optional";
-  const areAllRare = judges.every((judge) => rare.includes(judge));
+  if (!deciding.includes(name)) return "optional";
+  const areAllRare = deciding.every((judge) => rare.includes(judge));
   return rare.includes(name) && !areAllRare ? "degrading" : "required";
 }
 

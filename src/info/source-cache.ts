@@ -104,20 +104,21 @@ export class SourceCache {
   }
 
   /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
-  dueSources(now: Instant, isWatch: boolean, mayBeReplaced: boolean): string[] {
+  dueSources(now: Instant, isBackground: boolean, mayBeReplaced: boolean): string[] {
     const required = this.#ofRequired();
     const mayBeOther = mayBeReplaced || required.some((state) => !state?.validAt || state.error);
     const isUncertain = mayBeOther ||
-      (!isWatch && required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE));
+      (!isBackground &&
+        required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE));
     return [...this.#plan.sources].filter(([name, planned]) => {
       const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
-      if (!askedAt || !isBesideNode(planned)) {
+      if (!askedAt || !isExternal(planned)) {
         // A pause alone does not end the `ttl` of the operator's own sources.
         const isDoubted = planned.role === "optional" ? mayBeOther : isUncertain;
         return isDoubted || now.monotonic >= dueAt;
       }
       const wait = error ? Math.min(planned.ttl, RETRY_OPTIONAL_MS) : planned.ttl;
-      const least = isWatch && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
+      const least = isBackground && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
       return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
     }).map(([name]) => name);
   }
@@ -152,7 +153,7 @@ export class SourceCache {
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
     for (const [name, state] of states) {
-      const isBeside = isBesideNode(this.#plan.sources.get(name)!);
+      const isBeside = isExternal(this.#plan.sources.get(name)!);
       if (!state.error && !isBeside) states.set(name, { ...state, validAt: now });
     }
   }
@@ -178,7 +179,7 @@ export class SourceCache {
     for (const [name, state] of this.#states) {
       const { last, validAt, error, isAbsent } = state;
       if (!last || !validAt || isAbsent) continue;
-      const isOfNode = !isBesideNode(this.#plan.sources.get(name)!);
+      const isOfNode = !isExternal(this.#plan.sources.get(name)!);
       const hasFailed = error !== undefined || (isGone && isOfNode);
       if (hasFailed && now.monotonic - validAt.monotonic >= stale) continue;
       const isStale = hasFailed || isOld(state);
@@ -192,7 +193,7 @@ export class SourceCache {
 }
 
 /** True for a program, a file and another server, to which a change of the node means nothing. */
-function isBesideNode({ source, role }: PlannedSource): boolean {
+function isExternal({ source, role }: PlannedSource): boolean {
   if (role !== "optional") return false;
   if ("command" in source || "file" in source) return true;
   const { get, post, path } = source as { get?: string; post?: string; path?: string };
@@ -200,13 +201,13 @@ function isBesideNode({ source, role }: PlannedSource): boolean {
 }
 
 /** Returns the keys of the info whose values come only from sources beside the node. */
-export const keysBesideNode = ({ sources, fields }: Plan): string[] =>
+export const externalKeys = ({ sources, fields }: Plan): string[] =>
   Object.keys(fields).filter((key) =>
     sourceNamesOf(fields[key]).every((name) => {
       const planned = sources.get(name);
       if (!planned) return false;
       // Without a kind, a program or file decides the status, too.
-      return "command" in planned.source || "file" in planned.source || isBesideNode(planned);
+      return "command" in planned.source || "file" in planned.source || isExternal(planned);
     })
   );
 
@@ -246,7 +247,7 @@ export function readFields(
     const found = places.filter((reference) => isKnown(valueFrom(responses, reference)));
     if (found.length < (usesAll(as) ? places.length : 1)) continue;
     const { date } = responses.get(parseReference(found[0]!)[0])!;
-    const context = { learntAt: date, previous: previous[key] };
+    const context = { receivedAt: date, previous: previous[key] };
     const given = found.map((reference) => valueFrom(responses, reference));
     const value = formOf(key, convert(given, as, context));
     if (isKnown(value)) values[key] = value;

@@ -31,7 +31,7 @@ export const FAMILIES: { readonly autoSelectFamilyAttemptTimeout: number } = {
 /** @param address the address to connect to. @default one of the server's name */
 export type OpenSocket = (url: URL, address?: string) => Socket;
 
-export function openerOf(ca: string | undefined): OpenSocket {
+export function createConnector(ca: string | undefined): OpenSocket {
   const [net, tls] = [builtin("node:net", NO_SOCKETS), builtin("node:tls", NO_SOCKETS)];
   const trust = ca === undefined ? {} : trustOf(ca);
   return ({ protocol, hostname, port }, address) => {

@@ -24,7 +24,7 @@ import {
 } from "./rejection.ts";
 import { partsOfPlace, readSecret, type Secret, type SecretPlace } from "./secrets.ts";
 
-export interface Exchanged {
+export interface AuthorizedResponse {
   readonly response: NodeResponse;
   readonly isSecret: boolean;
   readonly rejection?: SourceError | undefined;
@@ -107,7 +107,7 @@ export class Credentials {
   /** With HTTP Digest, no other request uses the node's connection until `read` has finished. */
   send<T>(
     request: Omit<NodeRequest, "connectionKey">,
-    read: (exchanged: Exchanged) => T | Promise<T>,
+    read: (exchanged: AuthorizedResponse) => T | Promise<T>,
     use: SecretChoice = {},
   ): Promise<T> {
     // A request with `isSentOnce` gets its own connection. A retry with credentials uses the same
@@ -120,7 +120,7 @@ export class Credentials {
 
   async #sendAlone<T>(
     request: Omit<NodeRequest, "connectionKey">,
-    read: (exchanged: Exchanged) => T | Promise<T>,
+    read: (exchanged: AuthorizedResponse) => T | Promise<T>,
     use: SecretChoice,
   ): Promise<T> {
     const connectionKey = this.#connections.pop() ?? {};
@@ -147,13 +147,13 @@ export class Credentials {
     return { headers, secrets: all.length > 0 ? new SecretSearch(all) : undefined };
   }
 
-  #send(request: NodeRequest, { isAnonymous, filesOf }: SecretChoice): Promise<Exchanged> {
+  #send(request: NodeRequest, { isAnonymous, filesOf }: SecretChoice): Promise<AuthorizedResponse> {
     const { auth } = this.#owner;
     if (isAnonymous || request.url.origin !== this.#origin) return this.#sendBare(request);
     return auth ? this.#sendConfigured(auth, request) : this.#sendDefault(request, filesOf);
   }
 
-  async #sendBare(request: NodeRequest): Promise<Exchanged> {
+  async #sendBare(request: NodeRequest): Promise<AuthorizedResponse> {
     const attempt = await this.#attempt(request, WITHOUT_SECRET);
     const { response } = attempt;
     return this.#result(attempt, isRejected(response) ? credentialsWanted(response) : undefined);
@@ -168,7 +168,7 @@ export class Credentials {
     return { sent, sentAt, response, keys: isSearched ? this.#keys : [] };
   }
 
-  #result({ response, sent, keys }: Attempt, rejection?: SourceError): Exchanged {
+  #result({ response, sent, keys }: Attempt, rejection?: SourceError): AuthorizedResponse {
     const isSecret = sent !== WITHOUT_SECRET;
     const secrets = [...sent.secrets, ...keys];
     return {
@@ -184,7 +184,7 @@ export class Credentials {
     return this.#search.secrets;
   }
 
-  async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<Exchanged> {
+  async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<AuthorizedResponse> {
     const first = this.#authorizeFirst(place, await readSecret(place), request);
     let attempt = await this.#attempt(request, first);
     for (let retries = 0; isRejected(attempt.response); retries++) {
@@ -205,7 +205,10 @@ export class Credentials {
     return this.#result(attempt);
   }
 
-  async #sendDefault(request: NodeRequest, filesOf: string | undefined): Promise<Exchanged> {
+  async #sendDefault(
+    request: NodeRequest,
+    filesOf: string | undefined,
+  ): Promise<AuthorizedResponse> {
     const cached = filesOf === "none" ? undefined : this.#cached;
     const first = cached
       ? this.#authorizeFirst(cached, await readSecret(cached), request)

@@ -8,7 +8,7 @@ import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS, IS_DENO } from "../platform.ts";
-import { openerOf, SocketClient } from "./connection.ts";
+import { createConnector, SocketClient } from "./connection.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
@@ -27,13 +27,16 @@ export function createClient(
   onLoss?: (url: URL) => void,
   onPin?: (url: URL, address: string) => void,
 ): HttpClient {
-  if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
+  if (!HAS_SOCKETS && !tls) return createFetchClient((input, init) => fetch(input, init));
   let made: { readonly ca: string | undefined; readonly client: SocketClient } | undefined;
   const make = async () => {
     const ca = tls && await readTrust(tls);
     if (made?.ca === ca && made) return made.client;
     // Deno may be allowed to connect to the name, but not to its address.
-    made = { ca, client: new SocketClient(openerOf(ca), onLoss, IS_DENO ? undefined : onPin) };
+    made = {
+      ca,
+      client: new SocketClient(createConnector(ca), onLoss, IS_DENO ? undefined : onPin),
+    };
     return made.client;
   };
   let client = lazy(make);
@@ -51,7 +54,7 @@ export function createClient(
   };
 }
 
-export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {
+export function createFetchClient(fetch: typeof globalThis.fetch): HttpClient {
   return async (request) => {
     const { method, url, headers, body = null } = request;
     const target = targetOf(request);

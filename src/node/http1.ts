@@ -132,7 +132,7 @@ export class ResponseReader {
   readonly #events: ResponseEvents;
   #state: State = "status";
   #status = 0;
-  #isOld = false;
+  #isHttp10 = false;
   #fields: string[] = [];
   #left = 0;
   #isKept = false;
@@ -188,7 +188,7 @@ export class ResponseReader {
   #readLine(line: string): void {
     if (this.#state === "status") {
       const [, minor, digits] = STATUS_LINE.exec(line) ?? refuse("status line");
-      this.#isOld = minor === "0";
+      this.#isHttp10 = minor === "0";
       this.#status = Number(digits);
       this.#fields = [];
       this.#state = "field";
@@ -219,11 +219,11 @@ export class ResponseReader {
     const coding = headers.get("transfer-encoding");
     const length = contentLengthOf(headers.get("content-length"));
     const connection = headers.get("connection") ?? "";
-    this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
+    this.#isKept = !this.#isHttp10 && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) return this.#endInterim(coding !== null || length !== undefined);
     this.#headLength = 0;
     if (status > 599) refuse("status");
-    const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
+    const isTwofold = this.#isHttp10 || length !== undefined || coding?.toLowerCase() !== "chunked";
     if (coding !== null && isTwofold) refuse("framing");
     const isEmpty = this.#method === "HEAD" || status === 204 || status === 304 || length === 0;
     this.#left = length ?? 0;

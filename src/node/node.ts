@@ -10,7 +10,7 @@ import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { createClient, readTrust, type Trust } from "./http-client.ts";
-import { Credentials, type Exchanged, type SecretChoice } from "./credentials.ts";
+import { type AuthorizedResponse, Credentials, type SecretChoice } from "./credentials.ts";
 import { SourceError } from "./failures.ts";
 import type { HttpClient, NodeRequest } from "./http1.ts";
 import type { RpcOutcome } from "./json-rpc.ts";
@@ -173,7 +173,7 @@ export class Node {
    */
   send<T>(
     request: Omit<NodeRequest, "connectionKey">,
-    read: (exchanged: Exchanged) => T | Promise<T>,
+    read: (exchanged: AuthorizedResponse) => T | Promise<T>,
     use?: SecretChoice,
   ): Promise<T> {
     return this.#credentials.send(request, read, use);

@@ -8,7 +8,7 @@ import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
 import { formatSize, formatTime } from "../units.ts";
 import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
-import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
+import type { AuthorizedResponse, Credentials, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { isRedirect, type NodeResponse, type ResponseHead } from "./http1.ts";
 import { OWN_NAME } from "./own-headers.ts";
@@ -70,7 +70,7 @@ export async function requestText(
       signal: ended,
       isSentOnce: false,
     };
-    const read = (exchanged: Exchanged) => {
+    const read = (exchanged: AuthorizedResponse) => {
       const { status, headers } = exchanged.response;
       return method === "HEAD"
         ? { status, headers, text: "", size: 0 }
@@ -105,7 +105,7 @@ function withScheme(failure: SourceError, { protocol }: URL): SourceError {
 }
 
 async function readText(
-  { response, rejection }: Exchanged,
+  { response, rejection }: AuthorizedResponse,
   url: URL,
   limit?: number,
 ): Promise<TextResponse> {

@@ -11,7 +11,7 @@ import {
   accessOf,
   type DescribedBy,
   type DescribedHeaders,
-  isParameterPlace,
+  isParameterLocation,
   type NodeBody,
   type NodeOperation,
   type NodeParameter,
@@ -182,7 +182,7 @@ class OperationReader {
   }
 
   #parameter({ parameter, name, place }: Parameter, isChecked: boolean): NodeParameter[] {
-    if (!isParameterPlace(place)) return [];
+    if (!isParameterLocation(place)) return [];
     const content = objectOf(Object.values(objectOf(parameter.content))[0]);
     const isForm = parameter.style === undefined || parameter.style === "form";
     const schema = parameter.schema ?? content.schema;

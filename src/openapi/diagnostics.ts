@@ -64,15 +64,15 @@ export const MESSAGES = {
 };
 
 /** The source of a description. Text from a host program, and the kinds, count as `disk`. */
-export type SourceKind = "network" | "disk";
+export type Provenance = "network" | "disk";
 
-export const sourceKindOf = ({ protocol }: URL): SourceKind =>
+export const provenanceOf = ({ protocol }: URL): Provenance =>
   /^(?:https?|jsonrpc):$/.test(protocol) ? "network" : "disk";
 
 type Counted = "bytes" | "values" | "text" | "tokens";
 type Size = Counted | "operations";
 
-interface SizeLimit extends Readonly<Record<SourceKind, number>> {
+interface SizeLimit extends Readonly<Record<Provenance, number>> {
   readonly format: (count: number) => string;
   /** The words after the formatted limit. */
   readonly noun: string;
@@ -92,7 +92,7 @@ export const SIZES: Readonly<Record<Size, SizeLimit>> = {
 };
 
 /** Returns a predicate, such as `has more than 4 MiB, …`. */
-export function explainSize(size: Size, source: SourceKind): string {
+export function explainSize(size: Size, source: Provenance): string {
   const { format, noun, network, disk } = SIZES[size];
   return source === "network"
     ? `has more than ${format(network)}${noun}, the limit for a description from the network; ` +
@@ -101,11 +101,11 @@ export function explainSize(size: Size, source: SourceKind): string {
 }
 
 /** Counts the sizes of a description while it is read. */
-export class Tally {
-  readonly #source: SourceKind;
+export class SizeCounter {
+  readonly #source: Provenance;
   readonly #counts: Record<Counted, number> = { bytes: 0, values: 0, text: 0, tokens: 0 };
 
-  constructor(source: SourceKind) {
+  constructor(source: Provenance) {
     this.#source = source;
   }
 
@@ -177,7 +177,7 @@ export class Diagnostics {
 }
 
 /** A file that has been read, with the places of its values. */
-export interface ReadFile {
+export interface ParsedFile {
   readonly name: string;
   readonly text: string;
   /** `undefined` if a diagnostic is fatal. */
@@ -186,7 +186,7 @@ export interface ReadFile {
 }
 
 /** The returned diagnostics are sorted by position. */
-export function locate(file: ReadFile, all: readonly DiagnosticAt[]): Diagnostic[] {
+export function locate(file: ParsedFile, all: readonly DiagnosticAt[]): Diagnostic[] {
   const { name, text } = file;
   let line = 1, start = 0, end = text.indexOf("\n");
   return all
@@ -215,7 +215,7 @@ export function locate(file: ReadFile, all: readonly DiagnosticAt[]): Diagnostic
 export type Offsets = Map<unknown, Json | number[]>;
 
 /** If the path has no value, returns the offset of the nearest existing ancestor. */
-function offsetIn({ value: root, offsets }: ReadFile, path: Path): number {
+function offsetIn({ value: root, offsets }: ParsedFile, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {
     const next = valueAt(offsets.get(value), [key]);
@@ -230,7 +230,7 @@ function offsetIn({ value: root, offsets }: ReadFile, path: Path): number {
  * Returns a number or a boolean as the file spells it, such as `1.0`. The value of an alias or of
  * a tag has the usual spelling.
  */
-export function spellingOf({ text, offsets }: ReadFile, holder: unknown, key: string): string {
+export function spellingOf({ text, offsets }: ParsedFile, holder: unknown, key: string): string {
   const offset = valueAt(offsets.get(holder), [key]);
   const spelling = typeof offset === "number" && /^[\w.+-]+/.exec(text.slice(offset, offset + 400));
   return spelling ? spelling[0] : String((holder as Json)[key]);
@@ -248,7 +248,7 @@ export function diagnosticOfError(file: string, error: unknown): Diagnostic {
 
 /** Lists the diagnostics of a file by position. The last one stands for those above the limit. */
 export function diagnosticsIn(
-  file: ReadFile & { readonly diagnostics: Diagnostics },
+  file: ParsedFile & { readonly diagnostics: Diagnostics },
 ): Diagnostic[] {
   const { omittedCount } = file.diagnostics;
   const located = locate(file, file.diagnostics.list());

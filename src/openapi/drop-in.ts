@@ -7,9 +7,9 @@
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
-import { Copies } from "./copies.ts";
+import { CopyBudget } from "./copy-budget.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
-import { baseAtNode, NODE, onlyUrl, THIS_SERVICE, withoutTexts } from "./servers.ts";
+import { baseAtNode, NODE, onlyUrl, repeatableServers, THIS_SERVICE } from "./servers.ts";
 
 /**
  * Tells whether the root of this service does not serve a path of the node.
@@ -28,14 +28,14 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
 }
 
 /** Two path items that come to one path keep their operations' parameters. */
-function joined(document: Json, item: Json, known: unknown, copies: Copies): Json {
+function joined(document: Json, item: Json, known: unknown, copies: CopyBudget): Json {
   if (!isObject(known)) return item;
   const [one, other] = [item, known].map((each) => withOwnParameters(document, each, copies));
   return { ...one, ...other };
 }
 
 /** Gives each operation the parameters of its path item, and omits it if there is no room. */
-function withOwnParameters(document: Json, item: Json, copies: Copies): Json {
+function withOwnParameters(document: Json, item: Json, copies: CopyBudget): Json {
   const { parameters: _, ...mapped } = mapOperations(item, ({ operation }) => {
     const parameters = parametersOf(document, item, operation).map(({ value }) => value);
     if (parameters.length === 0) return operation;
@@ -52,7 +52,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
   const url = onlyUrl([document]);
   if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: Json = {};
-  const copies = new Copies();
+  const copies = new CopyBudget();
   const ofService = new Set(
     Object.entries(objectOf(document.paths)).filter(([, value]) => {
       const { servers, ...item } = objectOf(value);
@@ -84,7 +84,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
         const { servers: own, ...others } = operation;
         if (prefix !== undefined) return others;
         // Another operation of the path may be called at this service.
-        const repeated = listOf(own)[0] ? listOf(own) : withoutTexts(servers, copies);
+        const repeated = listOf(own)[0] ? listOf(own) : repeatableServers(servers, copies);
         return repeated.length > 0 ? { ...others, servers: repeated } : undefined;
       });
       setMember(paths, place, joined(document, part, paths[place], copies));

@@ -8,7 +8,7 @@ import { decodePercent } from "../decode.ts";
 import { digest } from "../http/content-coding.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { explainSize, SIZES, sourceKindOf, TextError } from "./diagnostics.ts";
+import { explainSize, provenanceOf, SIZES, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 
@@ -177,7 +177,7 @@ export async function readSource(entry: URL, read: Reader): Promise<Source & { u
   const name = fileNameOf(entry.href);
   try {
     const file = (await read())!;
-    return { url: file.url, ...await parse(name, file, sourceKindOf(entry)) };
+    return { url: file.url, ...await parse(name, file, provenanceOf(entry)) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const failure = new TextError(`cannot be read: ${error.message}`);

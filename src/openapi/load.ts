@@ -15,9 +15,9 @@ import {
   type Diagnostics,
   diagnosticsIn,
   explainSize,
+  provenanceOf,
   quoteName,
   SIZES,
-  sourceKindOf,
 } from "./diagnostics.ts";
 import { nameInCommand, quoteIfNeeded, type Reader, readSource } from "./files.ts";
 import {
@@ -113,7 +113,7 @@ async function normalizedIn(
 ): Promise<Json | undefined> {
   const { diagnostics, value } = source;
   if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
-  const sourceKind = sourceKindOf(entry);
+  const sourceKind = provenanceOf(entry);
   const hasRoom = (document: Json) => {
     if (!hasMoreOperations(document, SIZES.operations[sourceKind])) return true;
     diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);

@@ -20,7 +20,7 @@ import {
 import { copyInSlices } from "../json/in-slices.ts";
 import { toOpenApi30 } from "./downgrade.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
-import { baseAtNode, basePathsOf, mapUrls, onlyUrl, THIS_SERVICE, trim } from "./servers.ts";
+import { baseAtNode, basePathsOf, mapUrls, onlyUrl, THIS_SERVICE, trimSlashes } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -194,9 +194,9 @@ function below(base: string, item: Json, url: string): Json {
   const moved = mapOperations(item, ({ operation }) => {
     if (operation.servers === undefined) return operation;
     const servers = listOf(operation.servers).map(objectOf);
-    return { ...operation, servers: mapUrls(servers, (url) => trim(url) + base) };
+    return { ...operation, servers: mapUrls(servers, (url) => trimSlashes(url) + base) };
   });
-  return { ...moved, servers: [{ url: trim(url) + base }] };
+  return { ...moved, servers: [{ url: trimSlashes(url) + base }] };
 }
 
 function usedComponents(own: Json, values: Json): Record<string, Json> {

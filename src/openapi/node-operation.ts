@@ -8,7 +8,7 @@ import type { MultiSegment, SubscriptionMark } from "../kinds/interface.ts";
 
 export interface NodeParameter {
   readonly name: string;
-  readonly in: ParameterPlace | "body";
+  readonly in: ParameterLocation | "body";
   readonly isRequired: boolean;
   /** The schema without references, present only if the operation is marked `x-checked`. */
   readonly schema?: Json | undefined;
@@ -98,9 +98,9 @@ export interface NodeOperation {
  */
 export type DescribedBy = "operator" | "kind" | "network";
 
-export type ParameterPlace = "path" | "query" | "header";
+export type ParameterLocation = "path" | "query" | "header";
 
-export const isParameterPlace = (place: unknown): place is ParameterPlace =>
+export const isParameterLocation = (place: unknown): place is ParameterLocation =>
   place === "path" || place === "query" || place === "header";
 
 /** Treats an unknown `x-access` as missing. */

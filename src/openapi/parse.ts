@@ -15,9 +15,9 @@ import {
   LIMITS,
   MESSAGES,
   type Offsets,
-  type ReadFile,
-  type SourceKind,
-  Tally,
+  type ParsedFile,
+  type Provenance,
+  SizeCounter,
   TextError,
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
@@ -26,7 +26,7 @@ import { type Parsed, parseYaml } from "./yaml.ts";
  * The values of a parsed file must not be mutated, since several YAML aliases may refer to one
  * object.
  */
-export interface Source extends ReadFile {
+export interface Source extends ParsedFile {
   readonly diagnostics: Diagnostics;
 }
 
@@ -34,10 +34,10 @@ export interface Source extends ReadFile {
 export async function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
-  kind: SourceKind = "disk",
+  kind: Provenance = "disk",
 ): Promise<Source> {
   let text = "";
-  let tally = new Tally(kind);
+  let tally = new SizeCounter(kind);
   let diagnostics = new Diagnostics();
   try {
     tally.add("bytes", bytes.length);
@@ -51,7 +51,7 @@ export async function parse(
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = new Diagnostics();
-        tally = new Tally(kind);
+        tally = new SizeCounter(kind);
       }
     }
     return { name, text, diagnostics, ...await inSlices(parseYaml(text, diagnostics, tally)) };
@@ -93,7 +93,7 @@ function decode(bytes: Bytes): string {
   }
 }
 
-function* readJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
+function* readJson(text: string, diagnostics: Diagnostics, tally: SizeCounter): Work<Parsed> {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();
   const value = yield* buildingJson(scanner, readNumber, (holder, key, value) => {

@@ -15,7 +15,7 @@ import {
   textOf,
 } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
-import type { Copies } from "./copies.ts";
+import type { CopyBudget } from "./copy-budget.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { atOnce, inSlices, type Work } from "../slices.ts";
 import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
@@ -51,7 +51,7 @@ export async function withServers(
     const near = (servers: readonly Json[]) => mapUrls(servers, (url) => nearUrl(url, from));
     return { ...await inSlices(mapServers(document, near)), servers: near(top) };
   }
-  const folder = folderOf(node, from);
+  const folder = baseUrlOf(node, from);
   const urls = top.flatMap((server) => usualHttpUrl(server, folder) ?? []);
   const hosts = new Set([new URL(node), ...urls].map(hostOfNode));
   const addressOf = (url: URL) => hostOfNode(url) + pathOf(url);
@@ -96,7 +96,7 @@ export function basePathsAtNode(
 ): string[] {
   if (node === undefined) return [];
   const servers = base === undefined ? topServersOf(document) : [{ url: base }];
-  const paths = servers.flatMap((server) => usualHttpUrl(server, folderOf(node, from)) ?? [])
+  const paths = servers.flatMap((server) => usualHttpUrl(server, baseUrlOf(node, from)) ?? [])
     .map((url) => belowNode(pathOf(url), node))
     .filter((path) => variablesOf(path).size === 0);
   return [...new Set(paths)];
@@ -114,18 +114,18 @@ function usualHttpUrl(server: Json, base: string): URL | undefined {
 const hostOfNode = ({ hostname, port }: URL): string =>
   `${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 
-const pathOf = ({ pathname }: URL): string => trim(withBraces(pathname));
+const pathOf = ({ pathname }: URL): string => trimSlashes(withBraces(pathname));
 
 function belowNode(path: string, node: string): string {
-  const base = trim(new URL(node).pathname);
+  const base = trimSlashes(new URL(node).pathname);
   if (base.endsWith(path)) return "";
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
 /** Returns the URL to which the servers of a description from `from` are relative. */
-function folderOf(node: string, from: string): string {
+function baseUrlOf(node: string, from: string): string {
   const isAtNode = new URL(from).origin === new URL(node).origin;
-  return isAtNode ? new URL(".", from).href : `${trim(node)}/`;
+  return isAtNode ? new URL(".", from).href : `${trimSlashes(node)}/`;
 }
 
 function nearUrl(url: string, from: string): string {
@@ -134,16 +134,16 @@ function nearUrl(url: string, from: string): string {
   // A URL with a variable as its port cannot be parsed.
   if (!isRelative(url) || !URL.canParse(url, base)) return url;
   const { origin, href } = new URL(url, base);
-  if (isRemote) return trim(withBraces(href));
+  if (isRemote) return trimSlashes(withBraces(href));
   // Server URLs are relative to this service's `/spec.json`.
-  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
+  return origin === HERE ? THIS_SERVICE + trimSlashes(withBraces(href.slice(HERE.length))) : url;
 }
 
 /** Returns the paths that the servers of a document begin with, and the empty path. */
 export function basePathsOf({ servers }: Json): string[] {
   const paths = listOf(servers).filter(isObject).map((server) => usualUrl(server) ?? "")
     .filter((url) => URL.canParse(url, HERE))
-    .map((url) => trim(new URL(url, HERE).pathname));
+    .map((url) => trimSlashes(new URL(url, HERE).pathname));
   return [...new Set(["", ...paths])];
 }
 
@@ -262,7 +262,7 @@ function hostOf(url: string): string {
 }
 
 /** Omits slashes at the end in linear time, unlike a regular expression. */
-export function trim(url: string): string {
+export function trimSlashes(url: string): string {
   let end = url.length;
   while (url[end - 1] === "/") end--;
   return url.slice(0, end);
@@ -278,7 +278,7 @@ function variablesOf(template: string): Set<string> {
  * Returns the servers of a path as one of its operations may repeat them: all, or only the first
  * one's URL, or none if even that would make the document too large.
  */
-export function withoutTexts(servers: unknown, copies: Copies): Json[] {
+export function repeatableServers(servers: unknown, copies: CopyBudget): Json[] {
   const all = listOf(servers).map(objectOf).map(({ url, variables }) =>
     variables === undefined ? { url } : { url, variables }
   );

@@ -11,8 +11,8 @@ import { quote } from "../untrusted-text.ts";
 import {
   formatCount,
   LIMITS,
+  type ParsedFile,
   quoteName,
-  type ReadFile,
   type Severity,
   spellingOf,
 } from "./diagnostics.ts";
@@ -100,7 +100,7 @@ const MEMBERS_PER_STEP = 128;
 
 /** Validates only the direct members of a value. */
 export function* validate(
-  file: ReadFile,
+  file: ParsedFile,
   structure: Structure,
   place: Place,
 ): Work<MemberDiagnostics> {
@@ -135,7 +135,7 @@ export function* validate(
 }
 
 function memberDiagnostic(
-  file: ReadFile,
+  file: ParsedFile,
   structure: Structure,
   { shape, value }: Place,
   key: string,
@@ -252,7 +252,7 @@ function validateMember(
 
 /** Finds what is not a string where a text, or a list of texts, belongs. */
 function validateTexts(
-  file: ReadFile,
+  file: ParsedFile,
   { type }: Rule,
   object: Json,
   key: string,

@@ -23,7 +23,7 @@ import {
   LIMITS,
   MESSAGES,
   type Offsets,
-  type Tally,
+  type SizeCounter,
   TextError,
 } from "./diagnostics.ts";
 
@@ -60,7 +60,7 @@ interface Anchored {
 export class YamlBuilder {
   readonly #parted: PartedByToken;
   readonly #diagnostics: Diagnostics;
-  readonly #tally: Tally;
+  readonly #tally: SizeCounter;
   readonly offsets: Offsets = new Map();
   readonly #anchors = new Map<string, Anchored>();
   #values = 0;
@@ -71,7 +71,7 @@ export class YamlBuilder {
   #deepest = 0;
   #hasMerged = false;
 
-  constructor(parted: PartedByToken, diagnostics: Diagnostics, tally: Tally) {
+  constructor(parted: PartedByToken, diagnostics: Diagnostics, tally: SizeCounter) {
     this.#parted = parted;
     this.#diagnostics = diagnostics;
     this.#tally = tally;

@@ -21,8 +21,8 @@ import {
   formatCount,
   LIMITS,
   MESSAGES,
-  type ReadFile,
-  type Tally,
+  type ParsedFile,
+  type SizeCounter,
   TextError,
 } from "./diagnostics.ts";
 import { type Parted, YamlBuilder, type YamlItem, type YamlNode } from "./yaml-values.ts";
@@ -39,10 +39,14 @@ const OPTIONS = {
   keepSourceTokens: true,
 } as const;
 
-export type Parsed = Pick<ReadFile, "value" | "offsets">;
+export type Parsed = Pick<ParsedFile, "value" | "offsets">;
 
 /** @throws {TextError} if a value is invalid or exceeds a limit */
-export function* parseYaml(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
+export function* parseYaml(
+  text: string,
+  diagnostics: Diagnostics,
+  tally: SizeCounter,
+): Work<Parsed> {
   countLines(text);
   const composition = new Composition(diagnostics);
   const isComposed = yield* composition.compose(text, tally);
@@ -97,7 +101,7 @@ class Composition {
   }
 
   /** Returns false if a diagnostic is fatal. */
-  *compose(text: string, tally: Tally): Work<boolean> {
+  *compose(text: string, tally: SizeCounter): Work<boolean> {
     try {
       const [document, second, third] = yield* this.#composeDocuments(text, tally);
       this.#isMuted = false;
@@ -132,7 +136,7 @@ class Composition {
     }
   }
 
-  *#composeDocuments(text: string, tally: Tally): Work<Document.Parsed[]> {
+  *#composeDocuments(text: string, tally: SizeCounter): Work<Document.Parsed[]> {
     const parser = new Parser();
     const composer = this.#createComposer();
     const documents: Document.Parsed[] = [];

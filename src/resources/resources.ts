@@ -199,7 +199,7 @@ export class Resources {
     const describedAt = this.#opened.current?.describedAt;
     const text = expose({
       info: isWithoutNode(this.#options) ? undefined : (await this.monitor.snapshot()).info,
-      besideNode: this.monitor.keysBesideNode,
+      besideNode: this.monitor.externalKeys,
       kind: this.#node.kind,
       now: Date.now(),
       meters,

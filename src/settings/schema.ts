@@ -186,7 +186,7 @@ export function byKey<T>(
 ): Schema<T> {
   const keys = forms.flatMap(([keys]) => keys);
   const expected = `an object with one of ${keys.join(", ")}`;
-  return choosing(v.union(forms.map(([, form]) => form), expected), (value) => {
+  return lazily(v.union(forms.map(([, form]) => form), expected), (value) => {
     if (!isPlainObject(value)) return v.never(expected);
     const form = forms.find(([keys]) => keys.some((key) => Object.hasOwn(value, key)));
     if (form) return form[1];
@@ -225,7 +225,7 @@ function isOfRightType({ path, kind, type, input }: v.BaseIssue<unknown>): boole
 }
 
 /** Replaces a schema by another one for each value, such as by one that always fails. */
-function choosing<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
+function lazily<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
   return running(schema, (value) => run(choose(value), value));
 }
 
@@ -275,7 +275,7 @@ function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
 ): Schema<T> {
-  return choosing(schema, (value) => {
+  return lazily(schema, (value) => {
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
       const message = explain(key);

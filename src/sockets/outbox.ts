@@ -13,7 +13,7 @@ const FULL_MAX = 65_536;
 const CHARACTER_BYTES_MAX = 3;
 
 /** A client for which so much waits must read at least so much. */
-const SLOWEST_READER: Speed = { bytes: 1, timeMs: 25_000 };
+const MIN_READ_RATE: Speed = { bytes: 1, timeMs: 25_000 };
 const DRAIN_INTERVAL_MS = 64;
 
 interface OutboxEvents {
@@ -57,7 +57,7 @@ export class Outbox {
   }
 
   /** Tells whether the client has read since the last call of this method. */
-  hasProgress(): boolean {
+  noteProgress(): boolean {
     const read = this.#queuedBytes - this.#peer.unsentBytes;
     const before = this.#readBefore;
     this.#readBefore = Math.max(read, before);
@@ -65,7 +65,7 @@ export class Outbox {
   }
 
   /** Returns how much of what waits may belong to responses. */
-  measureResponses(): number {
+  takeResponseLength(): number {
     if (!this.isFull) this.#responseBytes = 0;
     return this.#readyLength + this.#responseBytes;
   }
@@ -116,7 +116,7 @@ export class Outbox {
     while (!this.#isClosed && this.#peer.unsentBytes > most) {
       const now = performance.now();
       const read = this.#queuedBytes - this.#peer.unsentBytes;
-      throughput ??= new Throughput(SLOWEST_READER, read, now);
+      throughput ??= new Throughput(MIN_READ_RATE, read, now);
       if (throughput.isTooLow(read, now)) return this.#events.onStuck();
       await new Promise((resolve) => setTimeout(resolve, interval));
       interval = Math.min(2 * interval, DRAIN_INTERVAL_MS);

@@ -26,7 +26,7 @@ export interface SessionPeer extends Peer {
   /** When the client has read last (`performance.now()`), if it can give no other sign of life. */
   readonly readAt?: number;
   /** True if the client has one subscription, gets its bare values, and ends with it. */
-  readonly isForOne?: true;
+  readonly hasOneSubscription?: true;
 }
 
 /** Counts what happens on all connections, for the metrics. */
@@ -164,8 +164,10 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#finish(reason);
     // A closing frame would wait behind what the client does not read, which keeps the memory.
     if (reason === "slow" && unsentBytes > CLOSING_WAITING_MAX) return this.#peer.terminate();
-    const { isCut } = this.#handshake;
-    if (isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
+    const { closesAbruptly } = this.#handshake;
+    if (closesAbruptly && (reason === "node" || reason === "stopping")) {
+      return this.#peer.terminate();
+    }
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
     setTimeout(() => this.#peer.terminate(), CLOSING_MS);
@@ -176,7 +178,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#controls = 0;
     // While reading is paused, no sign of life can arrive. A ping waits behind what the client is
     // still reading.
-    const isAlive = this.#inbox.isPaused || this.#outbox.hasProgress();
+    const isAlive = this.#inbox.isPaused || this.#outbox.noteProgress();
     this.#heardAt = Math.max(isAlive ? now : this.#heardAt, this.#peer.readAt ?? 0);
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
@@ -201,8 +203,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   async onNotification(notification: Notification): Promise<void> {
     const subscription = this.subscriptions.accept(notification);
     if (!subscription) return;
-    const { isForOne } = this.#peer;
-    const text = isForOne ? notification.result : subscription.textOf(notification);
+    const { hasOneSubscription } = this.#peer;
+    const text = hasOneSubscription ? notification.result : subscription.textOf(notification);
     // A further response that is an error ends the subscription.
     if (text === undefined) return this.end("node");
     if (this.#outbox.keep(text, subscription)) return;
@@ -212,7 +214,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** Ends the connection of a client that has only this subscription, if the node has ended it. */
   async #endFinished({ hasEnded }: Subscription): Promise<void> {
-    if (!hasEnded || !this.#peer.isForOne) return;
+    if (!hasEnded || !this.#peer.hasOneSubscription) return;
     await this.#outbox.drain(0);
     this.end("finished");
   }
@@ -278,7 +280,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #limitWaiting(): void {
     const { unread, waiting } = this;
     // A client that reads no responses is ended by `Outbox.drain`, however large they are.
-    const isTooMuch = unread - this.#outbox.measureResponses() > WAITING_MAX;
+    const isTooMuch = unread - this.#outbox.takeResponseLength() > WAITING_MAX;
     if (isTooMuch) this.end("slow");
     else if (!this.#waitingBytes.set(waiting)) this.#owner.makeRoom(this);
   }
@@ -308,5 +310,5 @@ export interface Handshake {
   /** Gives the place of the client back. */
   readonly drop: () => void;
   /** Whether the connection ends without a closing handshake when it should be made again. */
-  readonly isCut?: boolean;
+  readonly closesAbruptly?: boolean;
 }

@@ -22,7 +22,7 @@ import { goneOf, type ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { EventPeer } from "./event-peer.ts";
+import { SsePeer } from "./sse-peer.ts";
 import {
   type EndReason,
   type Handshake,
@@ -92,7 +92,7 @@ export class Sockets implements SessionOwner, Follower {
   /** Responds to a handshake, whose host has been checked. */
   async respond(request: ServedRequest, query: string, upgrade: Upgrade): Promise<Response> {
     try {
-      checkForm(request);
+      checkHandshake(request);
       const { headers, word } = headersOf(request);
       const known: CallerRequest = { method: request.method, url: request.url, headers };
       let caller = await this.gateway.identify(known, query);
@@ -115,7 +115,14 @@ export class Sockets implements SessionOwner, Follower {
         drop();
         throw error;
       });
-      const handshake = { request: known, query, caller, token, drop, isCut: isCut(table) };
+      const handshake = {
+        request: known,
+        query,
+        caller,
+        token,
+        drop,
+        closesAbruptly: closesAbruptly(table),
+      };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
@@ -138,7 +145,7 @@ export class Sockets implements SessionOwner, Follower {
     if (!request.connect) throw NO_CONNECTIONS;
     this.#connect = request.connect;
     const drop = await this.#takePlace(caller);
-    const peer = new EventPeer();
+    const peer = new SsePeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
     onAbort(goneOf(request), () => peer.leave());
@@ -256,13 +263,13 @@ function largestBy(
  * CometBFT's notifications are further responses. CosmJS, its client, connects again only after a
  * connection that ended as that of a node that dies.
  */
-const isCut = ({ unsubscribing }: CallTable): boolean =>
+const closesAbruptly = ({ unsubscribing }: CallTable): boolean =>
   [...unsubscribing.values()].some(({ operation: { subscription } }) =>
     subscription!.notification === undefined
   );
 
 /** @throws {Refusal} if the request is not a handshake (RFC 6455, section 4.2.1) */
-function checkForm(request: Request): void {
+function checkHandshake(request: Request): void {
   const { headers } = request;
   if (headers.get("sec-websocket-version") !== "13") {
     throw new Refusal(426, CODES.invalidCall, "The version of WebSocket must be 13", {

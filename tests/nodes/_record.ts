@@ -9,7 +9,7 @@ import process from "node:process";
 import { KINDS } from "../../src/generated/kinds.js";
 import { Monitor } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
-import { clientOfFetch } from "../../src/node/http-client.ts";
+import { createFetchClient } from "../../src/node/http-client.ts";
 import { Node } from "../../src/node/node.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
@@ -18,7 +18,7 @@ const answers: Record<string, unknown> = {};
 const errors: Record<string, unknown> = {};
 const statuses: Record<string, number> = {};
 
-const client = clientOfFetch(async (input, init) => {
+const client = createFetchClient(async (input, init) => {
   const response = await fetch(input, init);
   const text = await response.clone().text();
   const sent = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : undefined;

@@ -6,7 +6,7 @@
 import { estimateSize } from "../json/values.ts";
 import { LIMITS } from "./diagnostics.ts";
 
-export class Copies {
+export class CopyBudget {
   #left: number = LIMITS.added;
   readonly #sizes = new Map<unknown, number>();
 

@@ -8,8 +8,8 @@ import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-strea
 import type { PeerEvents } from "../http/socket.ts";
 import type { SessionPeer } from "./session.ts";
 
-export class EventPeer implements SessionPeer {
-  readonly isForOne: true = true;
+export class SsePeer implements SessionPeer {
+  readonly hasOneSubscription: true = true;
   readonly pingInterval: number = COMMENT_INTERVAL_MS;
   #events: PeerEvents | undefined;
   #controller!: ReadableStreamDefaultController<Bytes>;
