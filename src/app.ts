@@ -181,7 +181,7 @@ export class App implements Nodeface {
   async #respond(routed: RoutedRequest): Promise<Response> {
     const { request } = routed;
     try {
-      const { upgrade } = request as ServedRequest;
+      const { upgrade } = request;
       const response = this.#refuse(routed) ??
         (upgrade ? await this.#handshake(routed) : undefined) ?? await this.#routes.respond(routed);
       return finish(response, routed.common, request);

@@ -13,7 +13,7 @@ import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { NO_WEBSOCKET, NOT_FORWARDED } from "./gateway/refusal.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
-import { isWebSocket, prefersHtml, type ServedRequest } from "./http/request.ts";
+import { isWebSocket, prefersHtml } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notAllowed, notFound, problem } from "./http/problem.ts";
 import type { Route, RoutedRequest } from "./http/routes.ts";
@@ -100,23 +100,23 @@ export class CallRoutes {
     ];
   }
 
-  #routeOf(form: CallProtocol, path: string, methods: readonly string[]): Route {
+  #routeOf(protocol: CallProtocol, path: string, methods: readonly string[]): Route {
     return {
       path,
       methods,
       headersFor: this.#headersFor,
       handle: async (routed) =>
-        await this.#handler.handle(routed, form, await this.gateway?.table()),
+        await this.#handler.handle(routed, protocol, await this.gateway?.table()),
       methodsAt: async (path) => {
         const table = await this.gateway?.table();
-        return table && form.methodsAt(table, path.slice(form.start.length));
+        return table && protocol.methodsAt(table, path.slice(protocol.prefix.length));
       },
     };
   }
 
   /** Responds to a WebSocket handshake, or returns `undefined` if its path takes none. */
   async handshake({ request, path, target }: RoutedRequest): Promise<Response | undefined> {
-    const { upgrade } = request as ServedRequest;
+    const { upgrade } = request;
     if (!upgrade || !this.gateway || !await this.#takesSockets(path)) return undefined;
     return await (await this.#sockets.get()).respond(request, target.search.slice(1), upgrade);
   }
@@ -152,8 +152,8 @@ export class CallRoutes {
     }
     const isElsewhere = methods === undefined && table.methods.size > 0;
     const posted = takesRpc ? rpcCalls : isElsewhere ? rpcAtUnknownPath : pathCalls;
-    const form = request.method === "POST" ? posted : pathCalls;
-    return await this.#handler.handle(routed, form, table, "");
+    const protocol = request.method === "POST" ? posted : pathCalls;
+    return await this.#handler.handle(routed, protocol, table, "");
   }
 
   async #rootAt(path: string): Promise<RootPlace> {

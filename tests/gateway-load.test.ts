@@ -806,7 +806,7 @@ const leasing = (timeout = 10_000) => {
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
-      const running = await lease.begin(false);
+      const running = await lease.begin({ isHeavy: false });
       const { size, parts } = await running.send(
         request,
         operation,
@@ -861,7 +861,7 @@ load("a call leaves nothing at its connection, which may last for thousands of c
   const { capacity } = leasing();
   const connection = new LightSignal();
   const lease = new Lease(capacity, { gone: connection });
-  await lease.begin(false);
+  await lease.begin({ isHeavy: false });
   assert.ok(connection.isHeard);
   lease.dispose();
   await Promise.resolve();
@@ -890,7 +890,7 @@ load("bytes whose owner is dropped to make room for them are not counted", () =>
   const budget = new Budget();
   const own = new ReservedBytes(budget, "response"), other = new ReservedBytes(budget, "response");
   assert.ok(other.set(70 * MIB) && own.set(8 * MIB));
-  own.offer(() => own.dispose(), true);
+  own.offer(() => own.dispose());
   assert.ok(own.set(16 * MIB));
   assert.is(budget.taken, 70 * MIB);
 });
@@ -898,7 +898,7 @@ load("bytes whose owner is dropped to make room for them are not counted", () =>
 load("the id that a response repeats counts, too", async () => {
   const { capacity } = leasing();
   const lease = new Lease(capacity, { gone: new AbortController().signal });
-  await lease.begin(false);
+  await lease.begin({ isHeavy: false });
   const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
   lease.dispose();
   assert.is(capacity.budget.taken, MIB);
@@ -910,7 +910,7 @@ load("the memory for reading a response counts while the response is read", asyn
   const { capacity, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
   const lease = new Lease(capacity, { gone: new AbortController().signal });
-  const reader = await lease.begin(false);
+  const reader = await lease.begin({ isHeavy: false });
   reader.reserve(32 * MIB);
   assert.is((await send(32 * MIB) as Refusal).status, 503);
   assert.throws(() => reader.reserve(64 * MIB), /Too much data is in transit/);
@@ -950,7 +950,7 @@ load("the body of an abandoned call counts until the node has finished", async (
   const left = new LightSignal();
   const lease = new Lease(capacity, { gone: left });
   assert.ok(lease.requestBytes.set(20 * MIB));
-  const running = await lease.begin(false);
+  const running = await lease.begin({ isHeavy: false });
   const release = hold();
   const request = { method: "POST", url: new URL(`${node.url}/1`), headers: {}, body: undefined };
   const operation = { access: "read" } as NodeOperation;
@@ -971,7 +971,7 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
     const ends = { gone: new LightSignal(), token: new LightSignal() };
     const lease = new Lease(capacity, { ...ends, client: APP });
     assert.ok(lease.requestBytes.set(MIB));
-    const running = await lease.begin(false);
+    const running = await lease.begin({ isHeavy: false });
     running.reserve(MIB);
     const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
     const response = new ResponseInParts(held, {});

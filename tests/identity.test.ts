@@ -405,7 +405,7 @@ identity("a write that could not be sent is not said to be carried out perhaps",
   const lease = new Lease(capacity, { gone: new AbortController().signal });
   const operation = { access: "write" } as NodeOperation;
   const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
-  const running = await lease.begin(false);
+  const running = await lease.begin({ isHeavy: false });
   try {
     await running.send(request, operation, { isAnonymous: false }, 1000);
     assert.unreachable("it was sent");

@@ -5,7 +5,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
+import type { SourceError } from "../src/node/failures.ts";
 import { parseChallenges } from "../src/node/rejection.ts";
 import { processorTime } from "./_runtime.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
@@ -46,6 +48,22 @@ digest("any number of challenges in a header line can be parsed", async () => {
 });
 
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
+
+digest("a runtime without MD5, as in FIPS mode, is told from a node that is away", () => {
+  const challenge = findDigestChallenge('Digest realm="a", nonce="b", algorithm=MD5')!;
+  const answer = { user: "a", password: "b", method: "GET", uri: "/", count: 1, cnonce: "c" };
+  const { getBuiltinModule } = process;
+  process.getBuiltinModule = (() => undefined) as typeof getBuiltinModule;
+  try {
+    assert.throws(() => writeDigest(challenge, answer), (error: SourceError) => {
+      assert.is(error.code, "no_credentials");
+      assert.match(error.message, "wants HTTP Digest with MD5");
+      return true;
+    });
+  } finally {
+    process.getBuiltinModule = getBuiltinModule;
+  }
+});
 
 digest("the examples in RFC 7616 and RFC 2617 give the results printed in the RFCs", () => {
   const common = 'realm="http-auth@example.org", qop="auth, auth-int", ' +

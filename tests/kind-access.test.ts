@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { checkValue } from "../src/gateway/check.ts";
+import { violationOf } from "../src/gateway/check.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
@@ -167,7 +167,7 @@ access("kubo: a read-only operation never looks up a client's name in DNS", asyn
     if (!arg) continue;
     names.push(name);
     const schema = objectOf(arg.schema!.items ?? arg.schema);
-    const ruleFor = (path: string) => checkValue(schema, path)?.rule;
+    const ruleFor = (path: string) => violationOf(schema, path)?.rule;
     for (
       const path of [
         ...[

@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mistakeInExpression } from "../src/regular-expression.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
-import { checkParams, checkValue } from "../src/gateway/check.ts";
+import { checkParams, violationOf } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
 import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
@@ -570,7 +570,7 @@ for (
   ] as const
 ) {
   reads(`no value matches ${JSON.stringify(schema)} that it might not match`, () => {
-    assert.match(checkValue(schema, value)?.rule ?? "it passes", rule);
+    assert.match(violationOf(schema, value)?.rule ?? "it passes", rule);
   });
 }
 
@@ -578,8 +578,8 @@ reads("x-excludes beside a reference counts", () => {
   const document = { components: { schemas: { Path: { type: "string" } } } };
   const schema = new SchemaReader(document)
     .read({ $ref: "#/components/schemas/Path", "x-excludes": ["ipns/*.*"] });
-  assert.ok(checkValue(schema, "ipns/a.example"));
-  assert.is(checkValue(schema, "bafy"), undefined);
+  assert.ok(violationOf(schema, "ipns/a.example"));
+  assert.is(violationOf(schema, "bafy"), undefined);
 });
 
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
@@ -770,15 +770,15 @@ reads("if a node describes its methods only, the kind's paths keep their pattern
   const operations = await listNodeOperations(await withOtherPart(own, kind), "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
   const schema = abciQuery.parameters!.find(({ name }) => name === "path")!.schema!;
-  assert.match(checkValue(schema, quoted(SEND))!.rule, "must be the path of a query");
-  assert.is(checkValue(schema, '"/store/bank/key"'), undefined);
+  assert.match(violationOf(schema, quoted(SEND))!.rule, "must be the path of a query");
+  assert.is(violationOf(schema, '"/store/bank/key"'), undefined);
 });
 
 reads("a text of more than 1000 characters matches no pattern", () => {
   const rule = { pattern: "^a*$" };
-  assert.is(checkValue(rule, "a".repeat(1000)), undefined);
-  assert.is(checkValue(rule, "a".repeat(1001))!.rule, "must be a text that matches ^a*$");
-  assert.ok(checkValue({ pattern: "^(" }, "("), "a pattern that is no regular expression");
+  assert.is(violationOf(rule, "a".repeat(1000)), undefined);
+  assert.is(violationOf(rule, "a".repeat(1001))!.rule, "must be a text that matches ^a*$");
+  assert.ok(violationOf({ pattern: "^(" }, "("), "a pattern that is no regular expression");
 });
 
 reads.run();

@@ -644,7 +644,7 @@ sockets(
   "where other calls take the room, only a client that does not read is cut off",
   async () => {
     const played = Object.assign(playGateway(), {
-      reserveFor: () => ({ set: () => false, offer() {}, dispose() {} }),
+      reserveFor: () => ({ set: () => false, offer() {}, withdraw() {}, dispose() {} }),
     });
     const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
     const headers = {
@@ -666,7 +666,7 @@ sockets(
 
 sockets("a client without a token takes no room from one with a token", async () => {
   const played = Object.assign(playGateway(), {
-    reserveFor: () => ({ set: () => false, offer() {}, dispose() {} }),
+    reserveFor: () => ({ set: () => false, offer() {}, withdraw() {}, dispose() {} }),
   });
   const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
   const headers = { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` };

@@ -220,7 +220,6 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = refusal(400, "The handshake is not valid");
     }
     server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
-    if (response.headers.get("connection") === "close") await discardContent(request);
     response = watch(response, sending);
   } catch (error) {
     report(error, request, app, callbacks);
@@ -319,25 +318,6 @@ function onceSent(request: Request, server: BunServer, then: () => void): void {
     clearInterval(timer);
     then();
   }, SENT_INTERVAL_MS);
-}
-
-const DISCARDED_MAX = 32 * 1024 * 1024, DISCARDING_MS = 10_000, QUIET_MS = 500;
-
-/**
- * Reads a refused content while it arrives, but for a very long one. Bun 1.4 closes the connection
- * with the response, which many clients read only after they have sent all.
- */
-async function discardContent({ body, bodyUsed, headers }: Request): Promise<void> {
-  if (!body || bodyUsed || Number(headers.get("content-length")) > DISCARDED_MAX) return;
-  const reader = body.getReader();
-  const end = performance.now() + DISCARDING_MS;
-  for (let left = DISCARDED_MAX; left > 0 && performance.now() < end;) {
-    let length = 0;
-    const reading = reader.read().then(({ value }) => length = value?.byteLength ?? 0, () => {});
-    await waitAtMost(reading, QUIET_MS);
-    if (length === 0) return;
-    left -= length;
-  }
 }
 
 /** In bytes. Bun 1.4 reads such content faster with `bytes`, and sends such responses at once. */

@@ -23,7 +23,7 @@ const READS = "reads";
 export function readEnabled(operations: readonly Listed[]): Enabled {
   const isRead = ({ access }: Listed) => access === "read";
   const reads = operations.filter((one) =>
-    isRead(one) && (one.call !== "refused" || one.isOpenable)
+    one.nodeName !== undefined && isRead(one) && (one.call !== "refused" || one.isOpenable)
   );
   const isWhole = reads.length > 0 && reads.every(({ call }) => call === "open");
   const others = operations.filter((one) => one.call === "open" && !(isWhole && isRead(one)));

@@ -183,7 +183,7 @@ class SectionReader {
     const rpcName = methodNameOf(path);
     const nodeName = nodeNameOf(operation) ??
       (isWebhook ? undefined : nameOfNodeOperation(root, { ...located, path, item }));
-    const isCalled = note ? note.right !== "refused" : nodeName === undefined;
+    const isCalled = note ? note.permission !== "refused" : nodeName === undefined;
     const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
     const items = hasRoom ? this.#items.read(operation, parameters, rpcName !== "") : [];
@@ -208,7 +208,7 @@ class SectionReader {
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
       isSubscription: operation["x-subscription"] !== undefined,
-      call: note?.right,
+      call: note?.permission,
       callSentence: isWebhook ? "Sent by the API to its subscribers." : sentence,
       isOpenable: isOff
         ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)

@@ -51,14 +51,15 @@ export async function annotateCalls(
   await pause();
   const entries = forward ? decide(operations, forward) : [];
   const policy = new Map(entries.map((entry) => [entry.operation.name, entry]));
-  const scheme = createFreeName(
+  const tokenScheme = createFreeName(
     new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
   )(TOKEN_SCHEME);
   const inherited = document.security;
-  const taken = new Set<string>();
+  /** The schemes of the node's operations, which are not served. */
+  const removedSchemes = new Set<string>();
   let isChanged = false;
-  const token = [{ [scheme]: [] }];
-  const isWanted = forward !== undefined && forward.clients.length > 0;
+  const tokenSecurity = [{ [tokenScheme]: [] }];
+  const hasClients = forward !== undefined && forward.clients.length > 0;
   const change = (item: Json, path?: string) =>
     mapOperations(item, ({ method, operation }) => {
       const name = path === undefined
@@ -71,20 +72,23 @@ export async function annotateCalls(
         return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
       const named = { ...rest, [NODE_NAME]: name };
-      for (const scheme of schemesOf(security)) taken.add(scheme);
+      for (const scheme of schemesOf(security)) removedSchemes.add(scheme);
       const entry = policy.get(name);
-      return entry ? withPermission(named, entry, token) : named;
+      return entry ? withPermission(named, entry, tokenSecurity) : named;
     });
   const changed = await inSlices(mapPathItems(document, {
     paths: (item, path) =>
-      isWanted && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
-        ? { get: { ...objectOf(item.get), security: token, [CALL_MARK]: "token" } }
+      hasClients && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
+        ? { get: { ...objectOf(item.get), security: tokenSecurity, [CALL_MARK]: "token" } }
         : change(item, path),
     webhooks: (item) => change(item),
   }));
   if (!isChanged) return { document, operations };
   const { security: _, ...rest } = changed;
-  return { document: withSchemes(rest, taken, isWanted ? scheme : undefined), operations };
+  return {
+    document: withSchemes(rest, removedSchemes, hasClients ? tokenScheme : undefined),
+    operations,
+  };
 }
 
 export const nodeNameOf = (operation: Json): string | undefined =>
@@ -92,7 +96,7 @@ export const nodeNameOf = (operation: Json): string | undefined =>
 
 /** What the annotations of an operation say of its calls. */
 interface CallNote {
-  readonly right: Permission;
+  readonly permission: Permission;
   /** Empty if every client may call the operation. */
   readonly sentence: string;
   /** The rest of the description. */
@@ -104,19 +108,19 @@ interface CallNote {
 export function callNoteOf(
   operation: Json,
 ): CallNote | undefined {
-  const right = operation[CALL_MARK];
+  const permission = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";
   const isOpenable = (operation as { [OPENABLE]?: boolean })[OPENABLE] === true;
-  if (right === "open") return { right, sentence: "", description, isOpenable };
-  if (right !== "token" && right !== "refused") return undefined;
+  if (permission === "open") return { permission, sentence: "", description, isOpenable };
+  if (permission !== "token" && permission !== "refused") return undefined;
   const [sentence = "", ...others] = description.split("\n\n");
-  return { right, sentence, description: others.join("\n\n"), isOpenable };
+  return { permission, sentence, description: others.join("\n\n"), isOpenable };
 }
 
 function withPermission(
   operation: Json,
   { permission, reason, isOpenable }: PolicyEntry,
-  token: Json[],
+  tokenSecurity: Json[],
 ) {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
@@ -125,7 +129,7 @@ function withPermission(
     ? `Not forwarded: ${reason}.`
     : "";
   const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
-  const security = permission === "token" ? token : [];
+  const security = permission === "token" ? tokenSecurity : [];
   return {
     ...operation,
     ...description && { description },

@@ -90,10 +90,13 @@ export class ReservedBytes {
     this.set(Math.max(0, bytes - this.#kept));
   }
 
-  /** @param isOffered whether others may take the memory, by calling `drop` */
-  offer(drop: () => void, isOffered: boolean): void {
-    if (isOffered) this.#budget.addOverdue(drop);
-    else this.#budget.overdue.delete(drop);
+  /** Lets others take the memory, by calling `drop`. */
+  offer(drop: () => void): void {
+    this.#budget.addOverdue(drop);
+  }
+
+  withdraw(drop: () => void): void {
+    this.#budget.overdue.delete(drop);
   }
 
   dispose(): void {

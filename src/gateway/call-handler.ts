@@ -16,24 +16,27 @@ import { NOT_FORWARDED, Refusal } from "./refusal.ts";
 export class CallHandler {
   readonly #gateway: Gateway | undefined;
   /** The content of calls that are refused without a lease. */
-  readonly #unread = new Budget();
+  readonly #budgetOfRefused = new Budget();
   /** @param gateway if `undefined`, all calls are refused */
   constructor(gateway: Gateway | undefined) {
     this.#gateway = gateway;
   }
 
-  /** @param start the part of the path that the node does not get */
+  /** @param prefix the part of the path that the node does not get */
   async handle(
     routed: RoutedRequest,
-    form: CallProtocol,
+    protocol: CallProtocol,
     table: CallTable | undefined,
-    start: string = form.start,
+    prefix: string = protocol.prefix,
   ): Promise<Response> {
     const { request } = routed;
     const content = new CallContent(request);
-    const response = await this.#respond(routed, form, table, start, content);
+    const response = await this.#respond(routed, protocol, table, prefix, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
-    if (content.isUnread) response.headers.set("connection", "close");
+    if (content.isUnread) {
+      await content.discard();
+      response.headers.set("connection", "close");
+    }
     // Clients of nodes know no problem details, and some read only `application/json`.
     useJsonType(response, request.headers.get("accept") ?? "");
     return response;
@@ -41,24 +44,24 @@ export class CallHandler {
 
   async #respond(
     { request, path, target, common }: RoutedRequest,
-    form: CallProtocol,
+    protocol: CallProtocol,
     table: CallTable | undefined,
-    start: string,
+    prefix: string,
     content: CallContent,
   ): Promise<Response> {
     const gateway = this.#gateway;
     const unread = { request, content };
     if (!gateway || !table?.isKnown) {
-      return await this.#refuse(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
+      return await this.#refuse(protocol, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
     }
     const query = target.search.slice(1);
     const caller = await gateway.identify(request, query);
-    const call = { ...unread, path: path.slice(start.length), query, common, table, caller };
+    const call = { ...unread, path: path.slice(prefix.length), query, common, table, caller };
     const quota = gateway.quotaOf(caller);
     const refusal = quota?.refusal;
     const response = refusal
-      ? await this.#refuse(form, refusal, unread)
-      : await this.#forward(gateway, form, call);
+      ? await this.#refuse(protocol, refusal, unread)
+      : await this.#forward(gateway, protocol, call);
     for (const [name, value] of Object.entries(quota?.headers ?? {})) {
       response.headers.set(name, value);
     }
@@ -67,18 +70,18 @@ export class CallHandler {
 
   async #forward(
     gateway: Gateway,
-    form: CallProtocol,
+    protocol: CallProtocol,
     call: Omit<Call, "lease">,
   ): Promise<Response> {
     const lease = gateway.lease(goneOf(call.request), call.caller);
     // While somebody listens, the token is read again, also before the content is complete.
     const ignoreToken = lease.token && onAbort(lease.token, () => {});
     try {
-      return await form.respond(gateway, { ...call, lease });
+      return await protocol.respond(gateway, { ...call, lease });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       lease.charge(error);
-      return await form.toResponse(error);
+      return await protocol.toResponse(error);
     } finally {
       ignoreToken?.();
       lease.dispose();
@@ -87,13 +90,13 @@ export class CallHandler {
 
   /** Refuses a call that has no lease. Its content is read only to find out its id. */
   async #refuse(
-    form: CallProtocol,
+    protocol: CallProtocol,
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
   ): Promise<Response> {
-    const lease = { requestBytes: new ReservedBytes(this.#unread, "body") };
+    const lease = { requestBytes: new ReservedBytes(this.#budgetOfRefused, "body") };
     try {
-      return await form.toResponse(refusal, { ...call, lease });
+      return await protocol.toResponse(refusal, { ...call, lease });
     } finally {
       lease.requestBytes.dispose();
     }

@@ -34,7 +34,7 @@ import { responseOfTexts } from "./rpc-replies.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
 export const methodCalls = (follower: Resource<Follower>): CallProtocol => ({
-  start: "/v1/rpc/",
+  prefix: "/v1/rpc/",
   respond: (gateway, call) => callMethod(gateway, call, follower),
   toResponse: problemOf,
   methodsAt(table, path) {
@@ -76,7 +76,7 @@ async function callMethod(
   const recording = gateway.record(operation, lease);
   let running: RunningCalls, followed: Followed | undefined;
   try {
-    running = await lease.begin(sent.isHeavy, operation.isLongPoll);
+    running = await lease.begin({ isHeavy: sent.isHeavy, isLongPoll: operation.isLongPoll });
     if (subscription) followed = await (await follower.get()).follow(call, entry, sent.params);
   } catch (error) {
     throw recording.fail(error);

@@ -30,7 +30,7 @@ import type { UpstreamResponse } from "./upstream.ts";
 const COLLECTED_MAX = 1024 * 1024;
 
 export const pathCalls: CallProtocol = {
-  start: "/v1/node",
+  prefix: "/v1/node",
   respond: callPath,
   toResponse: problemOf,
   methodsAt: ({ paths }, path) => paths.methodsAt(path),
@@ -47,11 +47,12 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   if (!prepared) return notFound(table.hint);
   const { operation } = match.entry;
   const { content, isHeavy, hasCredentials, isPublic } = prepared;
-  const auth = { isAnonymous: hasCredentials || gateway.isAnonymous(operation), hasCredentials };
   const recording = gateway.record(operation, lease);
   let running: RunningCalls, upstream: UpstreamResponse;
   try {
-    running = await lease.begin(isHeavy, operation.isLongPoll);
+    running = await lease.begin({ isHeavy, isLongPoll: operation.isLongPoll });
+    const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
+    const auth = { isAnonymous, hasCredentials };
     upstream = await running.send(content, operation, auth, COLLECTED_MAX);
     checkStatus(upstream.status);
   } catch (error) {

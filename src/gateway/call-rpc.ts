@@ -34,7 +34,7 @@ import {
 import type { ReadyCall, RunningCalls } from "./running-calls.ts";
 
 export const rpcCalls: CallProtocol = {
-  start: "/v1/rpc",
+  prefix: "/v1/rpc",
   respond: callRpc,
   toResponse: refuseCalls,
   methodsAt: () => ["POST"],
@@ -162,8 +162,9 @@ class Calls {
       const waiting: Promise<void>[] = [];
       for (const { calls } of parts) {
         const [first] = calls as [SentCall];
-        if (this.#isByConnection(first)) waiting.push(...await this.#sendByConnection(first));
-        else await this.#setReplies(calls, await running.call(calls));
+        if (this.#isByConnection(first)) {
+          waiting.push((await this.#sendByConnection(first)).replied);
+        } else await this.#setReplies(calls, await running.call(calls));
       }
       // These responses may wait behind notifications that the client reads slowly.
       if (waiting.length > 0) running.freeSlot();
@@ -224,7 +225,7 @@ class Calls {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
     const { lease } = this.#call;
     try {
-      return await lease.begin(isHeavy, isLongPoll, calls.length);
+      return await lease.begin({ isHeavy, isLongPoll, calls: calls.length });
     } catch (error) {
       lease.charge(error, calls.length);
       for (const { at, recording } of calls) {
@@ -239,7 +240,7 @@ class Calls {
     calls: readonly SentCall[],
     body: VerbatimBody,
   ): Promise<WrittenReplies> {
-    const sent = await running.pass(body.verbatim, calls);
+    const sent = await running.callVerbatim(body.verbatim, calls);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
       return writeReplies(body, this.#replies);
@@ -253,15 +254,15 @@ class Calls {
   }
 
   /** Resolves when the call is on its way to the node, to what ends with the response. */
-  async #sendByConnection(call: SentCall): Promise<[response: Promise<void>]> {
-    let response = Promise.resolve();
+  async #sendByConnection(call: SentCall): Promise<{ readonly replied: Promise<void> }> {
+    let replied = Promise.resolve();
     await new Promise<void>((onSent) => {
       const outcome = this.#subscriber!.send(call, this.#isOnly, onSent);
-      response = outcome.then((one) => this.#setReplies([call], [one])).finally(onSent);
+      replied = outcome.then((one) => this.#setReplies([call], [one])).finally(onSent);
     });
     // It is awaited only when the other calls of the batch have ended.
-    response.catch(() => {});
-    return [response];
+    replied.catch(() => {});
+    return { replied };
   }
 
   #isByConnection({ entry }: SentCall): boolean {

@@ -13,7 +13,7 @@ import { problemOf } from "./refusal.ts";
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
 export const selfCalls: CallProtocol = {
-  start: SELF_PATH,
+  prefix: SELF_PATH,
   respond: tellClient,
   toResponse: problemOf,
   methodsAt: () => METHODS,

@@ -50,7 +50,7 @@ export interface UnreadCall extends Pick<Call, "request" | "content"> {
 /** One of the ways to call the node. */
 export interface CallProtocol {
   /** The part of the path before `Call.path`. */
-  readonly start: string;
+  readonly prefix: string;
   /** @throws {Refusal} if the call is refused */
   respond(gateway: Gateway, call: Call): Promise<Response>;
   /** @param call the call, if its content can be read to find out whom to respond to */

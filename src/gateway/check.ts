@@ -20,14 +20,15 @@ import { CALL_DEPTH_MAX, type Content } from "./content.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 
-export interface WrongValue {
+/** Where a value does not match its schema, and how. */
+export interface Violation {
   readonly path: readonly string[];
   readonly rule: string;
 }
 
 const NAME_MAX = 300, VALUE_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
-const wrong = (rule: string): WrongValue => ({ path: [], rule });
+const violation = (rule: string): Violation => ({ path: [], rule });
 
 /** Keywords that are not read. A value cannot be checked against a schema that has one. */
 const UNREAD = [
@@ -48,42 +49,42 @@ const unreadFormIn = (schema: Json): string | undefined => {
 const ALTERNATIVES_MAX = 8;
 
 /** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
-export const checkValue = (schema: unknown, value: unknown): WrongValue | undefined =>
-  atOnce(findWrong(schema, value));
+export const violationOf = (schema: unknown, value: unknown): Violation | undefined =>
+  atOnce(findViolation(schema, value));
 
 /**
- * Does the same as `checkValue` in steps.
+ * Does the same as `violationOf` in steps.
  *
- * @param rule a schema, or `false` if no value is allowed
+ * @param given a schema, or `false` if no value is allowed
  * @param depth the number of alternatives that the schema is within
  */
-function* findWrong(
-  rule: unknown,
+function* findViolation(
+  given: unknown,
   value: unknown,
   depth: number = 0,
-): Work<WrongValue | undefined> {
-  if (rule === false) return wrong("is not allowed");
-  const schema = objectOf(rule);
+): Work<Violation | undefined> {
+  if (given === false) return violation("is not allowed");
+  const schema = objectOf(given);
   const unread = UNREAD.find((keyword) => schema[keyword] !== undefined) ?? unreadFormIn(schema);
-  if (unread !== undefined) return wrong(`cannot be checked, since its schema has "${unread}"`);
-  if (depth > ALTERNATIVES_MAX) return wrong("cannot be checked, since its schema is too deep");
+  if (unread !== undefined) return violation(`cannot be checked, since its schema has "${unread}"`);
+  if (depth > ALTERNATIVES_MAX) return violation("cannot be checked, since its schema is too deep");
   const types = schema.type === undefined ? [] : [schema.type].flat().map(String);
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) {
-    return wrong(`must be ${types.map(withArticle).join(" or ")}`);
+    return violation(`must be ${types.map(withArticle).join(" or ")}`);
   }
   const values = valuesOf(schema);
-  if (values && !values.some((one) => isEqual(one, value))) return wrong(mustBeOneOf(values));
+  if (values && !values.some((one) => isEqual(one, value))) return violation(mustBeOneOf(values));
   const misfit = outOfBounds(schema, value) ??
     (typeof value === "string" ? wrongText(schema, value) : undefined);
-  if (misfit !== undefined) return wrong(misfit);
+  if (misfit !== undefined) return violation(misfit);
   const options = listOf(schema.anyOf ?? schema.oneOf);
   let isFound = options.length === 0;
   for (let at = 0; !isFound && at < options.length; at++) {
-    isFound = !(yield* findWrong(options[at], value, depth + 1));
+    isFound = !(yield* findViolation(options[at], value, depth + 1));
   }
-  if (!isFound) return wrong("must match one of the alternatives in the description");
+  if (!isFound) return violation("must match one of the alternatives in the description");
   for (const part of listOf(schema.allOf)) {
-    const inPart = yield* findWrong(part, value, depth + 1);
+    const inPart = yield* findViolation(part, value, depth + 1);
     if (inPart) return inPart;
   }
   if (Array.isArray(value)) return yield* inItems(schema.items, value);
@@ -131,16 +132,16 @@ function holdsParts(path: string, pattern: string): boolean {
 
 const segmentsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
-function* inItems(schema: unknown, items: readonly unknown[]): Work<WrongValue | undefined> {
+function* inItems(schema: unknown, items: readonly unknown[]): Work<Violation | undefined> {
   for (const [at, item] of items.entries()) {
     yield;
-    const wrong = yield* findWrong(schema, item);
-    if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
+    const found = yield* findViolation(schema, item);
+    if (found) return { ...found, path: [String(at), ...found.path] };
   }
   return undefined;
 }
 
-function* inMembers(schema: Json, value: Json): Work<WrongValue | undefined> {
+function* inMembers(schema: Json, value: Json): Work<Violation | undefined> {
   const { additionalProperties: others } = schema;
   const properties = objectOf(schema.properties);
   const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
@@ -153,8 +154,8 @@ function* inMembers(schema: Json, value: Json): Work<WrongValue | undefined> {
       return { path: [name], rule: "is unknown" };
     }
     yield;
-    const wrong = yield* findWrong(isKnown ? properties[name] : others, value[name]);
-    if (wrong) return { ...wrong, path: [name, ...wrong.path] };
+    const found = yield* findViolation(isKnown ? properties[name] : others, value[name]);
+    if (found) return { ...found, path: [name, ...found.path] };
   }
   return undefined;
 }
@@ -216,28 +217,33 @@ export function refusalOfParameter(place: string, name: string, rule: string): R
 }
 
 /** @throws {Refusal} if the value of a parameter does not match the schema */
-function check(schema: Json, value: unknown, place: string, name: string): void {
-  refuseWrong(checkValue(schema, value), place, name);
+function requireMatch(schema: Json, value: unknown, place: string, name: string): void {
+  refuseViolation(violationOf(schema, value), place, name);
 }
 
 /** A text with fewer characters is checked in a few milliseconds, whatever its patterns. */
 const SHORT = 4096;
 
 /**
- * Does the same as `check` for the JSON text of a value, which may be long.
+ * Does the same as `requireMatch` for the JSON text of a value, which may be long.
  *
  * @throws {Refusal} if the value of a parameter does not match the schema
  */
-async function checkJson(schema: Json, text: string, place: string, name: string): Promise<void> {
-  if (text.length < SHORT) return check(schema, parseComparable(text), place, name);
+async function requireJson(
+  schema: Json,
+  text: string,
+  place: string,
+  name: string,
+): Promise<void> {
+  if (text.length < SHORT) return requireMatch(schema, parseComparable(text), place, name);
   const value = await inSlices(parsingComparable(text));
-  refuseWrong(await inSlices(findWrong(schema, value)), place, name);
+  refuseViolation(await inSlices(findViolation(schema, value)), place, name);
 }
 
-function refuseWrong(wrong: WrongValue | undefined, place: string, name: string): void {
-  if (!wrong) return;
-  const path = [name, ...wrong.path].filter(Boolean).join(".");
-  throw refusalOfParameter(place, path || place, wrong.rule);
+function refuseViolation(found: Violation | undefined, place: string, name: string): void {
+  if (!found) return;
+  const path = [name, ...found.path].filter(Boolean).join(".");
+  throw refusalOfParameter(place, path || place, found.rule);
 }
 
 /** The parts of a call that are checked. */
@@ -313,11 +319,11 @@ function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
   }
   if (schema.type !== "array") {
     if (texts.length > 1) throw refusalOfParameter(place, name, "must be given only once");
-    return check(schema, scalarOf(schema, first), place, name);
+    return requireMatch(schema, scalarOf(schema, first), place, name);
   }
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
-  const rule = objectOf(schema.items);
-  check(schema, items.map((text) => scalarOf(rule, text)), place, name);
+  const itemSchema = objectOf(schema.items);
+  requireMatch(schema, items.map((text) => scalarOf(itemSchema, text)), place, name);
 }
 
 /** No exponent: a node may read the digits before it as the number. */
@@ -325,7 +331,7 @@ const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
 /** Reads a text as a number or a boolean, unless the schema allows the text itself. */
 const scalarOf = (schema: Json, text: string): unknown =>
-  SCALAR.test(text) && checkValue(schema, text) ? parseComparable(text) : text;
+  SCALAR.test(text) && violationOf(schema, text) ? parseComparable(text) : text;
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
 async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperation): Promise<void> {
@@ -340,7 +346,7 @@ async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperati
     const rule = `must be JSON with at most ${CALL_DEPTH_MAX} levels and no duplicate keys`;
     throw refusalOfParameter("body", "body", rule);
   }
-  await checkJson(body!.schemas[type]!, text, "body", "");
+  await requireJson(body!.schemas[type]!, text, "body", "");
 }
 
 /**
@@ -356,7 +362,7 @@ export async function checkParams(
   for (const [at, { name, isRequired, schema = {} }] of parameters.entries()) {
     const text = texts[at];
     if (text !== undefined && (text !== "null" || isRequired)) {
-      await checkJson(schema, text, "body", name);
+      await requireJson(schema, text, "body", name);
     } else if (isRequired) throw refusalOfParameter("body", name, "is required");
   }
 }

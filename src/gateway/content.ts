@@ -8,6 +8,7 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import type { Speed } from "../throughput.ts";
 import { formatSize } from "../units.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import type { ReservedBytes } from "./budget.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
@@ -59,6 +60,18 @@ export class CallContent {
   /** True if bytes of it may still be on the connection. */
   get isUnread(): boolean {
     return !this.#isRead && namesContent(this.#request);
+  }
+
+  /**
+   * Reads and drops a refused content, unless it is very long or stops arriving: a server may close
+   * the connection with the response, which many clients read only after they have sent all. Our
+   * servers of `node:http` do this themselves, after the response.
+   */
+  async discard(): Promise<void> {
+    const request = this.#request;
+    if (request.readChunks || Number(request.headers.get("content-length")) > DISCARDED_MAX) return;
+    const { body } = request;
+    if (body && !body.locked) await discard(body);
   }
 
   /**
@@ -125,9 +138,25 @@ function readerOf({ body }: Request): ReadChunks | undefined {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      if (!accept(value)) return cancel();
+      if (!accept(value)) return reader.releaseLock();
     }
   };
+}
+
+/** The number of bytes, and the time, for which a refused content is read. */
+const DISCARDED_MAX = 32 * 1024 * 1024, DISCARDING_MS = 10_000, QUIET_MS = 500;
+
+/** Reads what arrives of a stream, and drops it. */
+async function discard(body: ReadableStream<Bytes>): Promise<void> {
+  const reader = body.getReader();
+  const end = performance.now() + DISCARDING_MS;
+  for (let left = DISCARDED_MAX; left > 0 && performance.now() < end;) {
+    let length = 0;
+    const reading = reader.read().then(({ value }) => length = value?.byteLength ?? 0, () => {});
+    await waitAtMost(reading, QUIET_MS);
+    if (length === 0) return;
+    left -= length;
+  }
 }
 
 /** Returns `undefined` if the content has more than `most` bytes. */

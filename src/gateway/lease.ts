@@ -38,6 +38,14 @@ interface LeaseHolder {
   readonly token?: Signal | undefined;
 }
 
+interface CallsToBegin {
+  readonly isHeavy: boolean;
+  /** @default false */
+  readonly isLongPoll?: boolean | undefined;
+  /** The number of calls that the slot is for. @default 1 */
+  readonly calls?: number | undefined;
+}
+
 /** A batch has only one lease. The code that creates a lease must call `dispose`. */
 export class Lease implements LeaseHolder {
   readonly gone: Signal;
@@ -66,14 +74,9 @@ export class Lease implements LeaseHolder {
   /**
    * Waits for a slot.
    *
-   * @param calls the number of calls that the slot is for
    * @throws {Refusal} if the client may make no more calls, or no slot becomes free
    */
-  async begin(
-    isHeavy: boolean,
-    isLongPoll: boolean = false,
-    calls: number = 1,
-  ): Promise<RunningCalls> {
+  async begin({ isHeavy, isLongPoll = false, calls = 1 }: CallsToBegin): Promise<RunningCalls> {
     this.quota?.count(calls);
     this.#isCounted = true;
     const { limits, slots, longPollSlots } = this.#capacity;

@@ -97,7 +97,7 @@ export class PathTable {
     for (const method of CALL_METHODS) {
       const own = fits.find((one) => one.method === method) ??
         (method === "HEAD" ? fits.find((one) => one.method === "GET") : undefined);
-      if (!own || takersOf(own, fits, () => true).length > 0) continue;
+      if (!own || hasRival(own, fits, ANY)) continue;
       const texts = own.template.match(normalized) ?? [];
       const { parameters, wrong } = readParameters(own, texts);
       if (!wrong && this.#isTakenByOther(own, texts)) continue;
@@ -124,17 +124,17 @@ export class PathTable {
     const { template: { names }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-    const isTaken = (slash: string, isKept: IsKept) => {
+    const isTaken = (slash: string, differs: Differs) => {
       const path = literals.map((literal, at) => {
         const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
-      return takersOf(own, this.#fittingFolded(path.join("")), isKept).length > 0;
+      return hasRival(own, this.#fittingFolded(path.join("")), differs);
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
-    return isTaken(OPAQUE_SLASH, isOther) ||
-      (texts.some(isOpaque) && isTaken("/", isRestricted));
+    return isTaken(OPAQUE_SLASH, isHandledOtherwise) ||
+      (texts.some(isOpaque) && isTaken("/", isGuardedMore));
   }
 }
 
@@ -144,38 +144,40 @@ function isUnambiguous(path: string): boolean {
   return !path.includes("//") && !hasDotSegments(path);
 }
 
-type IsKept = (one: PolicyEntry, own: PolicyEntry) => boolean;
+/** Tells whether it matters that the node runs `rival` in place of `own`. */
+type Differs = (rival: PolicyEntry, own: PolicyEntry) => boolean;
 
-const CLOSED = { open: 0, token: 1, refused: 2 } as const;
+const ANY: Differs = () => true;
+
+const STRICTNESS = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that the node might run instead of `own`, because their path templates are
- * more specific. Some nodes ignore the HTTP method, so an operation with another method is included
- * if its permission is stricter. One with the same method is also included if `isKept` says so.
+ * Tells whether the node might run another operation instead of `own`, because the path template of
+ * that one is more specific. Some nodes ignore the HTTP method, so an operation with another method
+ * counts if its permission is stricter. One with the same method also counts if `differs` says so.
  */
-function takersOf(own: PathEntry, fits: readonly PathEntry[], isKept: IsKept): PathEntry[] {
+function hasRival(own: PathEntry, fits: readonly PathEntry[], differs: Differs): boolean {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
-  if (at === 0) return [];
   const before = at < 0 ? fits : fits.slice(0, at);
   const hasMethod = (one: PathEntry) => one.method === own.method;
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
-  return before.filter((one) => {
-    const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
-    if (hasMethod(one)) return isMoreClosed || isKept(one.entry, own.entry);
-    return isMoreClosed && !ranks.has(one.rank);
+  return before.some((one) => {
+    const isStricter = STRICTNESS[one.entry.permission] > STRICTNESS[own.entry.permission];
+    if (hasMethod(one)) return isStricter || differs(one.entry, own.entry);
+    return isStricter && !ranks.has(one.rank);
   });
 }
 
-/** Tells whether not everybody who may call `own` may call `one` in the same way. */
-const isRestricted: IsKept = (one, own) =>
-  one.operation.isChecked ||
-  (one.permission !== "open" && own.clients.some((name) => !one.clients.includes(name)));
+/** Tells whether not everybody who may call `own` may call `rival` in the same way. */
+const isGuardedMore: Differs = (rival, own) =>
+  rival.operation.isChecked ||
+  (rival.permission !== "open" && own.clients.some((name) => !rival.clients.includes(name)));
 
-/** Tells whether a call of `one` is also handled differently. */
-const isOther: IsKept = (one, own) =>
-  isRestricted(one, own) || one.operation.access !== own.operation.access ||
+/** Tells whether a call of `rival` is also handled differently. */
+const isHandledOtherwise: Differs = (rival, own) =>
+  isGuardedMore(rival, own) || rival.operation.access !== own.operation.access ||
   (["isHeavy", "isStreaming", "isLongPoll"] as const)
-    .some((mark) => one.operation[mark] && !own.operation[mark]);
+    .some((mark) => rival.operation[mark] && !own.operation[mark]);
 
 function readParameters(
   { template: { names }, multiSegment }: PathEntry,

@@ -93,9 +93,16 @@ export class RunningCalls {
    * Sends a plain batch as it came. Resolves to the node's response to the whole batch, or else to
    * outcomes, as `call` does.
    */
-  async pass(text: string, calls: readonly ReadyCall[]): Promise<TextResponse | CallOutcome[]> {
+  async callVerbatim(
+    text: string,
+    calls: readonly ReadyCall[],
+  ): Promise<TextResponse | CallOutcome[]> {
     const transport = await this.#transportFor(calls);
-    const sent = await this.#capacity.node.endpoint.pass(text, calls.map(requestOf), transport);
+    const sent = await this.#capacity.node.endpoint.callVerbatim(
+      text,
+      calls.map(requestOf),
+      transport,
+    );
     this.reserve(0);
     return sent;
   }
@@ -161,7 +168,7 @@ export class RunningCalls {
       const hasNodeEnded = response ? response.isWhole : !clientSignal.aborted;
       if (hasNodeEnded) this.#call = undefined;
     }
-    if (!choosesStatus(operation)) slots.isBusy = saysBusy(response);
+    if (!choosesStatus(operation)) slots.noteBusy(saysBusy(response));
     this.#bytesLeft -= response.size;
     if (response.isWhole) this.#responseBytes.keep(response.received);
     return response;
@@ -245,13 +252,13 @@ export function holdUntilSent(
   const signal = deadline?.clientSignal;
   const drop = () => held.drop(signal?.reason ?? FULL);
   const release = () => {
-    bytes.offer(drop, false);
+    bytes.withdraw(drop);
     bytes.dispose();
     deadline?.dispose();
   };
   const held: HeldBytes = { parts, release, drop: release };
-  if (!deadline) bytes.offer(drop, true);
-  signal?.addEventListener("abort", () => deadline?.isOver ? bytes.offer(drop, true) : drop());
+  if (!deadline) bytes.offer(drop);
+  signal?.addEventListener("abort", () => deadline?.isOver ? bytes.offer(drop) : drop());
   return held;
 }
 

@@ -146,7 +146,7 @@ export class Slots {
   }
 
   /** While the node is busy, a quarter of the slots is used. */
-  set isBusy(isBusy: boolean) {
+  noteBusy(isBusy: boolean): void {
     this.#busyUntil = isBusy ? performance.now() + BUSY_MS : 0;
   }
 

@@ -5,7 +5,7 @@
  */
 import { IttyRouter } from "itty-router";
 import { isOwnPath } from "./own-paths.ts";
-import type { RequestTarget } from "./request.ts";
+import type { RequestTarget, ServedRequest } from "./request.ts";
 import {
   type CommonHeaders,
   type CommonHeadersFor,
@@ -46,7 +46,7 @@ export interface OtherRoute extends Route {
  * `params`, which Bun forbids for a `Request`, and since the request's own URL may have a prefix.
  */
 export class RoutedRequest {
-  readonly request: Request;
+  readonly request: ServedRequest;
   readonly target: RequestTarget;
   /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
@@ -57,7 +57,7 @@ export class RoutedRequest {
   /** The route at the path, even if the route has another method. */
   matched: Matched;
   constructor(
-    request: Request,
+    request: ServedRequest,
     target: RequestTarget,
     path: string,
     context: readonly unknown[],

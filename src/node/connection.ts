@@ -107,7 +107,7 @@ export class SocketClient {
     if (signal.aborted) throw signal.reason;
     const kept = closesConnection ? [] : this.#keptFor(url, connectionKey);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
-      if (connection.isOld) connection.lose();
+      if (connection.isOld) connection.close();
       if (connection.isOpen) await connection.wake();
       if (!connection.isOpen) continue;
       if (isStale?.()) {
@@ -242,22 +242,22 @@ export class Connection {
     this.#kept = kept;
     socket.setNoDelay(true);
     socket.setTimeout(idleTimeout);
-    socket.on("timeout", () => this.#current || this.lose());
+    socket.on("timeout", () => this.#current || this.close());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
     socket.on("connect", () => {
       this.isConnected = true;
       onAddress(socket.remoteAddress ?? "");
     });
-    const lose = (error?: unknown) => {
+    const endByNode = (error?: unknown) => {
       if (this.isOpen) onLoss();
-      this.lose(error);
+      this.close(error);
     };
     socket.on("end", () => {
       // A response without a length ends here, after which the connection is not open.
       this.#current?.reader.close();
-      lose();
+      endByNode();
     });
-    socket.on("error", lose).on("close", () => lose());
+    socket.on("error", endByNode).on("close", () => endByNode());
   }
 
   /** True if the connection may lead to another node than a new one. */
@@ -283,7 +283,7 @@ export class Connection {
     socket.ref();
     // Whether another node is at the address is known once the connection is open.
     if (socket.connecting && isStale) {
-      socket.once("connect", () => isStale() ? this.lose(STALE) : this.#write(head, request));
+      socket.once("connect", () => isStale() ? this.close(STALE) : this.#write(head, request));
     } else this.#write(head, request);
     return exchange.response;
   }
@@ -293,7 +293,7 @@ export class Connection {
       if (request.signal.aborted) throw request.signal.reason;
       return writeHead(request);
     } catch (error) {
-      this.lose();
+      this.close();
       throw error;
     }
   }
@@ -320,11 +320,11 @@ export class Connection {
     this.resume();
     this.#socket.unref();
     if (isKept && this.isOpen) this.#kept.push(this);
-    else this.lose();
+    else this.close();
   }
 
   /** Closes the connection, which fails the current exchange. */
-  lose(reason?: unknown): void {
+  close(reason?: unknown): void {
     if (!this.isConnected) this.#events.onFailure();
     this.isOpen = false;
     this.#socket.destroy();
@@ -333,7 +333,7 @@ export class Connection {
   }
 
   #receive(bytes: Bytes): void {
-    if (!this.#current) return this.lose();
+    if (!this.#current) return this.close();
     this.hasBegun = true;
     this.#turnBytes += bytes.byteLength;
     try {
@@ -344,7 +344,7 @@ export class Connection {
       if (chunks > CHUNKS_MAX) this.#rest(nextTurn());
       else if (this.#turnBytes > TURN_MAX) this.#rest(new Promise(setImmediate));
     } catch (error) {
-      this.lose(error);
+      this.close(error);
     }
   }
 
@@ -369,7 +369,7 @@ class Exchange implements ResponseEvents {
   readonly response: Promise<NodeResponse>;
   readonly #connection: Connection;
   readonly #request: NodeRequest;
-  readonly #stop = () => this.#connection.lose(this.#request.signal.reason);
+  readonly #stop = () => this.#connection.close(this.#request.signal.reason);
   readonly #collector = createCollector();
   #resolve!: (response: NodeResponse) => void;
   #reject!: (reason: unknown) => void;
@@ -411,7 +411,7 @@ class Exchange implements ResponseEvents {
       ...head,
       next: () => this.#next(),
       received: () => this.#received,
-      cancel: () => this.#hasEnded || this.#connection.lose(),
+      cancel: () => this.#hasEnded || this.#connection.close(),
     });
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { hexDigest } from "../platform.ts";
+import { SourceError } from "./failures.ts";
 import { type NodeRequest, targetOf } from "./http1.ts";
 import { parseChallenges } from "./rejection.ts";
 
@@ -108,11 +109,20 @@ function readChallenge(parameters: Readonly<Record<string, string>>): DigestChal
   return { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop, isStale };
 }
 
+/** @throws {SourceError} if the runtime has no such algorithm: MD5 is off in FIPS mode */
+function hashOf(algorithm: Algorithm, text: string): string {
+  try {
+    return hexDigest(algorithm === "MD5" ? "md5" : "sha256", text);
+  } catch (error) {
+    const message = `wants HTTP Digest with ${algorithm}, which this runtime cannot compute`;
+    throw new SourceError("no_credentials", message, { hint: (error as Error).message });
+  }
+}
+
 export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
   const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
   const { user, password, method, uri, cnonce } = credentials;
-  const hash = (...parts: string[]) =>
-    hexDigest(algorithm === "MD5" ? "md5" : "sha256", parts.join(":"));
+  const hash = (...parts: string[]) => hashOf(algorithm, parts.join(":"));
   const count = credentials.count.toString(16).padStart(8, "0");
   const login = hash(user, realm, password);
   const secret = isSession ? hash(login, nonce, cnonce) : login;

@@ -48,14 +48,13 @@ export type CallOutcome = RpcOutcome & { readonly response?: TextResponse | unde
 /** The responses in a batch, or only their number. */
 type Responses = RpcResponse[] | number;
 
-/**
- * What a batch has come to: its responses, or the outcome of each call if the whole batch has
- * failed. Without both, the node may take no batches of this length.
- */
+/** What a batch has come to. */
 type BatchResult =
-  | { readonly responses: Responses; readonly response: TextResponse }
-  | { readonly outcome: CallOutcome }
-  | { readonly responses?: never; readonly response?: never };
+  | { readonly is: "answered"; readonly responses: Responses; readonly response: TextResponse }
+  /** The whole batch has failed, and each call has this outcome. */
+  | { readonly is: "failed"; readonly outcome: CallOutcome }
+  /** The node may take no batches of this length. */
+  | { readonly is: "refused" };
 
 /** Reads the response to a call or a batch; some nodes send one response to a whole batch. */
 type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResponse | Responses>;
@@ -81,7 +80,7 @@ export class RpcEndpoint {
   async call(calls: readonly RpcRequest[], transport: RpcTransport): Promise<CallOutcome[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, transport)];
-    const max = await this.#batchMax(calls, transport.path);
+    const max = await this.#batchMax(transport.path, calls.length);
     if (max === 1) return await callSingly(calls, transport);
     const outcomes: CallOutcome[] = [];
     for (let at = 0; at < calls.length; at += max) {
@@ -94,17 +93,17 @@ export class RpcEndpoint {
    * Sends a batch of calls that only read as its client has written it. Resolves to the response
    * as it came if it has as many members as the batch, or else to outcomes, as `call` does.
    */
-  async pass(
+  async callVerbatim(
     text: string,
     calls: readonly RpcRequest[],
     transport: RpcTransport,
   ): Promise<TextResponse | CallOutcome[]> {
-    const max = await this.#batchMax(calls, transport.path);
+    const max = await this.#batchMax(transport.path, calls.length);
     if (max === 1 || max < calls.length) return await this.call(calls, transport);
-    const sent = await this.#sendBatch(text, calls, transport, countIn);
-    if ("outcome" in sent) return calls.map(() => sent.outcome);
-    if (sent.responses === calls.length) {
-      this.#noteTaken(calls, transport.path);
+    const sent = await this.#sendBatch(text, calls.length, transport, countIn);
+    if (sent.is === "failed") return calls.map(() => sent.outcome);
+    if (sent.is === "answered" && sent.responses === calls.length) {
+      this.#noteTaken(transport.path, calls.length);
       return sent.response;
     }
     // What the client has written may be the reason why the node refuses the batch, so a batch of
@@ -112,12 +111,12 @@ export class RpcEndpoint {
     return await this.call(calls, transport);
   }
 
-  #noteTaken({ length }: readonly RpcRequest[], path: string): void {
+  #noteTaken(path: string, length: number): void {
     this.#taken.set(path, Math.max(length, this.#taken.get(path) ?? 0));
   }
 
   /** Resolves to the number of calls that the node takes in one batch, or to 1 if it takes none. */
-  async #batchMax({ length }: readonly RpcRequest[], path: string): Promise<number> {
+  async #batchMax(path: string, length: number): Promise<number> {
     const refused = this.#refused.get(path);
     if (refused && length >= refused.size && performance.now() < refused.until) return 1;
     const kind = await this.#node.definition();
@@ -129,15 +128,16 @@ export class RpcEndpoint {
     transport: RpcTransport,
   ): Promise<CallOutcome[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
-    const sent = await this.#sendBatch(`[${texts.join(",")}]`, calls, transport, readResponse);
-    if ("outcome" in sent) return calls.map(() => sent.outcome);
-    const { responses, response } = sent;
-    if (Array.isArray(responses)) {
+    const text = `[${texts.join(",")}]`;
+    const sent = await this.#sendBatch(text, calls.length, transport, readResponse);
+    if (sent.is === "failed") return calls.map(() => sent.outcome);
+    if (sent.is === "answered" && Array.isArray(sent.responses)) {
+      const { responses, response } = sent;
       // If several responses have the same id, the first one is used.
       const byId = new Map(responses.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined) && !isRefusal(responses, calls)) {
-        this.#noteTaken(calls, transport.path);
+        this.#noteTaken(transport.path, calls.length);
         const outcomes: CallOutcome[] = [];
         let length = 0;
         for (const one of found) {
@@ -154,33 +154,38 @@ export class RpcEndpoint {
     const outcomes = await callSingly(calls, transport);
     // If all single calls fail too, the batch may not be the cause.
     if (outcomes.some((outcome) => "result" in outcome)) {
-      this.#noteRefused(calls, transport.path);
+      this.#noteRefused(transport.path, calls.length);
     }
     return outcomes;
   }
 
   /** A node that has taken batches may be restarted without them. */
-  #noteRefused({ length }: readonly RpcRequest[], path: string): void {
+  #noteRefused(path: string, length: number): void {
     this.#taken.delete(path);
     this.#refused.set(path, { size: length, until: performance.now() + REFUSED_MS });
   }
 
   async #sendBatch(
     text: string,
-    { length }: readonly RpcRequest[],
+    length: number,
     transport: RpcTransport,
     read: Read,
   ): Promise<BatchResult> {
-    const isTaker = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
+    const hasTakenSuch = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
-    if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? { outcome: asked } : {};
+    if ("error" in asked) {
+      const isFailure = hasTakenSuch || !mayRefuseBatches(asked);
+      return isFailure ? { is: "failed", outcome: asked } : { is: "refused" };
+    }
     const { content, response } = asked;
-    if (!isSingle(content)) return { responses: content, response };
+    if (!isSingle(content)) return { is: "answered", responses: content, response };
     const { status } = response;
     if (isBusy(status)) {
-      return { outcome: { error: failureOfStatus(status, response.text), response } };
+      const outcome = { error: failureOfStatus(status, response.text), response };
+      return { is: "failed", outcome };
     }
-    return isTaker ? { outcome: { response, ...await outcomeOf(content) } } : {};
+    if (!hasTakenSuch) return { is: "refused" };
+    return { is: "failed", outcome: { response, ...await outcomeOf(content) } };
   }
 }
 

@@ -253,7 +253,7 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string): 
     const [others, own] = [objectOf(theirs[section]), objectOf(members)];
     const taken = new Set(Object.keys(own));
     const freeName = createFreeName({
-      // A copy of the names of a large section would take long.
+      // A copy of the names of a large section of the node would take long.
       has: (name) => taken.has(name) || Object.hasOwn(others, name),
       add: (name) => taken.add(name),
     });

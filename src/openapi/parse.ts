@@ -34,10 +34,10 @@ export interface Source extends ParsedFile {
 export async function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
-  kind: Provenance = "disk",
+  provenance: Provenance = "disk",
 ): Promise<Source> {
   let text = "";
-  let tally = new SizeCounter(kind);
+  let tally = new SizeCounter(provenance);
   let diagnostics = new Diagnostics();
   try {
     tally.add("bytes", bytes.length);
@@ -51,7 +51,7 @@ export async function parse(
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = new Diagnostics();
-        tally = new SizeCounter(kind);
+        tally = new SizeCounter(provenance);
       }
     }
     return { name, text, diagnostics, ...await inSlices(parseYaml(text, diagnostics, tally)) };

@@ -37,38 +37,27 @@ export async function openDescription(
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // A host's operation at one of these paths replaces the service's own operation, even if the
-  // methods differ.
-  const omitted = ["/v1/events", "/v1/history"].filter((path) =>
-    hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
-  );
-  if (!options.meters) omitted.push("/v1/metrics");
-  if (!options.forward?.clients.length) omitted.push(SELF_PATH);
   const whole = await loadOwnDocument();
   const { document, own, served } = await prepareOwn(
     whole,
     operations,
     documentOfHost,
-    omitted,
+    omittedPaths(options),
   );
-  const { url } = node;
-  // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
-  const hasKind = node.kind !== "none" &&
-    (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
-  if (options.forward && !hasKind && node.kind === undefined && place === undefined) {
+  const mayFind = mayFindDescription(options);
+  if (options.forward && !mayFind && node.kind === undefined && place === undefined) {
     const message = "no call is forwarded: if info is a function, the kind of the node is not " +
       "detected; set node.kind, or description";
     log(message, { code: "description", level: "warn" });
   }
   const description = new Description(chainNode, monitor, {
-    place: hasKind ? place : place ?? "none",
+    place: mayFind ? place : place ?? "none",
     lastFile: options.lastFile,
     own,
     operations,
     documentOfHost,
     forward: options.forward,
-    node: url,
+    node: node.url,
     base: options.base,
     fallback: {
       ...served,
@@ -98,6 +87,28 @@ export async function openDescription(
   const patience = place === undefined ? PATIENCE_FOUND : PATIENCE;
   await waitAtMost(description.refresh().catch(onError), patience);
   return description;
+}
+
+/** Returns the paths of the service's own operations that are not served. */
+function omittedPaths({ info, operations, meters, forward }: ResolvedOptions): string[] {
+  const hasNoHistory = typeof info === "object" && info.history === "off";
+  // A host's operation at one of these paths replaces the service's own operation, even if the
+  // methods differ.
+  const omitted = ["/v1/events", "/v1/history"].filter((path) =>
+    hasOperationAt(operations, path) || (hasNoHistory && path === "/v1/history")
+  );
+  if (!meters) omitted.push("/v1/metrics");
+  if (!forward?.clients.length) omitted.push(SELF_PATH);
+  return omitted;
+}
+
+/**
+ * Tells whether the node, or its kind, may describe the node. If a function supplies the info, the
+ * node is not queried, so the node's kind stays unknown.
+ */
+function mayFindDescription({ node, info }: ResolvedOptions): boolean {
+  if (node.kind !== undefined) return node.kind !== "none";
+  return node.url !== undefined && typeof info !== "function";
 }
 
 /** Resolves to the service's own description. */

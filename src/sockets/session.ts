@@ -193,7 +193,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
     if (now - (this.#unfinishedSince ?? now) > UNFINISHED_MS) return this.end("flood");
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = now - (this.#fullSince ?? now) > OVERDUE_MS;
-    this.#waitingBytes.offer(this.#drop, isOverdue);
+    if (isOverdue) this.#waitingBytes.offer(this.#drop);
+    else this.#waitingBytes.withdraw(this.#drop);
     // This may end the connection, after which nothing may be offered.
     this.subscriptions.check(now);
     this.#limitWaiting();
@@ -293,7 +294,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
-    this.#waitingBytes.offer(this.#drop, false);
+    this.#waitingBytes.withdraw(this.#drop);
     this.#waitingBytes.dispose();
     this.#handshake.drop();
     this.#owner.onEnd(this, reason);

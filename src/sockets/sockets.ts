@@ -109,8 +109,9 @@ export class Sockets implements SessionOwner, Follower {
       if (quota) throw quota;
       this.#connect = request.connect;
       // Only the node's kind tells how many connections it takes.
-      const table = await this.gateway.table();
+      await this.gateway.table();
       const drop = await this.#takePlace(caller);
+      const table = await this.gateway.table();
       await this.#checkNode(table).catch((error) => {
         drop();
         throw error;

@@ -272,12 +272,19 @@ for (const [runtime, command] of RELEASES) {
 
   calls("a client that sends all of a refused content reads the response", async () => {
     const content = "x".repeat(5_000_000);
-    for (const [line, url] of [["POST /v1/node/none", paths.url], ["POST /v1/rpc", methods.url]]) {
-      const socket = await dial(url!);
-      await new Promise((sent) => socket.write(withBody(line!, content), "latin1", sent));
+    const chunked = request("POST /v1/rpc", "Transfer-Encoding: chunked") +
+      `4C4B40\r\n${content}\r\n0\r\n\r\n`;
+    const cases = [
+      [paths.url, withBody("POST /v1/node/none", content)],
+      [methods.url, withBody("POST /v1/rpc", content)],
+      [methods.url, chunked],
+    ] as const;
+    for (const [at, [url, bytes]] of cases.entries()) {
+      const socket = await dial(url);
+      await new Promise((sent) => socket.write(bytes, "latin1", sent));
       const answer = await text(socket);
-      assert.match(answer, /^HTTP\/1\.1 4\d\d/, line);
-      assert.ok(isWhole(answer), line);
+      assert.match(answer, /^HTTP\/1\.1 4\d\d/, String(at));
+      assert.ok(isWhole(answer), String(at));
     }
   });
 
