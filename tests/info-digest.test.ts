@@ -6,8 +6,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
+import { Digest, findDigestChallenge, writeDigest } from "../src/node/digest.ts";
 import type { SourceError } from "../src/node/failures.ts";
+import type { NodeRequest } from "../src/node/http1.ts";
 import { parseChallenges } from "../src/node/rejection.ts";
 import { processorTime } from "./_runtime.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
@@ -50,16 +51,18 @@ digest("any number of challenges in a header line can be parsed", async () => {
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
 digest("a runtime without MD5, as in FIPS mode, is told from a node that is away", () => {
-  const challenge = findDigestChallenge('Digest realm="a", nonce="b", algorithm=MD5')!;
-  const answer = { user: "a", password: "b", method: "GET", uri: "/", count: 1, cnonce: "c" };
+  const HEADER = 'Digest realm="a", nonce="b", algorithm=MD5';
   const { getBuiltinModule } = process;
   process.getBuiltinModule = (() => undefined) as typeof getBuiltinModule;
+  const sessions = new Digest();
+  const request = { method: "GET", url: new URL("http://127.0.0.1/"), headers: {} } as NodeRequest;
   try {
-    assert.throws(() => writeDigest(challenge, answer), (error: SourceError) => {
+    assert.throws(() => sessions.authorize("a:b", request, HEADER), (error: SourceError) => {
       assert.is(error.code, "no_credentials");
       assert.match(error.message, "wants HTTP Digest with MD5");
       return true;
     });
+    assert.not.ok(sessions.isChallenged(request), "the next request is sent without it");
   } finally {
     process.getBuiltinModule = getBuiltinModule;
   }

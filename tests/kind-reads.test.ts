@@ -84,6 +84,7 @@ async function assertRefused(kind: string, target: string, call: Call): Promise<
   assert.not.match(text, /"result":(?!null)/, about);
 }
 
+const STATE = "/v1/node/eth/v1/beacon/states/head";
 const quoted = (text: string) => JSON.stringify(text);
 const hex = (text: string) =>
   Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -394,6 +395,7 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
         "arg=x",
         "POLL=1",
         "%70oll=1",
+        "proto=a",
         "proto=a&poll=1",
       ]
         .map((query) => post(`/v1/node/api/v0/stats/bw?${query}`)),
@@ -413,6 +415,20 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
     ],
   },
   beacon: {
+    "/validators": [
+      get(`${STATE}/validators`),
+      get(`${STATE}/validators?status=active`),
+      ...["{}", '{"ids":[]}', '{"ids":null}', "[]"]
+        .map((body) => ({ path: `${STATE}/validators`, body })),
+    ],
+    "/validator_balances": [
+      get(`${STATE}/validator_balances`),
+      { path: `${STATE}/validator_balances`, body: "[]" },
+    ],
+    "/validator_identities": [{ path: `${STATE}/validator_identities`, body: "[]" }],
+    "/rewards/attestations/": [
+      { path: "/v1/node/eth/v1/beacon/rewards/attestations/1", body: "[]" },
+    ],
     "/health?": STATUSES.map((status) =>
       get(`/v1/node/eth/v1/node/health?syncing_status=${status}`)
     ),
@@ -431,6 +447,17 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
   },
   bcoin: { verifyblock: [rpc("verifyblock", '["00"]')] },
   cosmos: {
+    block_search: [
+      "block.height>5",
+      "a.b='c'",
+      "block.height=5 OR block.height>0",
+      "block.height=0",
+    ]
+      .concat("block.height=5 AND block.height>0", "block.height EXISTS", "")
+      .flatMap((query) => [
+        rpc("block_search", JSON.stringify({ query })),
+        get(`/v1/node/block_search?query=${encodeURIComponent(quoted(query))}`),
+      ]),
     tx_search: TX_SEARCHES.flatMap((query) => [
       rpc("tx_search", JSON.stringify({ query })),
       get(`/v1/node/tx_search?query=${encodeURIComponent(quoted(query))}`),
@@ -471,6 +498,17 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
       .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
   },
   monero: {
+    "/get_outs": [
+      {
+        path: "/v1/node/get_outs",
+        body: `{"outputs":[${Array(5001).fill('{"amount":0,"index":1}').join(",")}]}`,
+      },
+      { path: "/v1/node/get_outs", body: '{"outputs":[{}]}' },
+    ],
+    "/is_key_image_spent": [{
+      path: "/v1/node/is_key_image_spent",
+      body: `{"key_images":[${Array(5001).fill(`"${"00".repeat(32)}"`).join(",")}]}`,
+    }],
     get_output_histogram: ['{"amounts":[0],"recent_cutoff":1}', '{"amounts":[]}', "{}"]
       .map((params) => rpc("get_output_histogram", params)),
     get_block_headers_range: [
@@ -506,7 +544,23 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   ],
   ["kubo", post(`${CAT}?arg=bafy&offline=true`), "/api/v0/cat?arg=bafy&offline=true"],
   ["kubo", post(`${CAT}?arg=bafy`), "/api/v0/cat?arg=bafy&offline=true"],
-  ["kubo", post("/v1/node/api/v0/stats/bw?proto=%2Fx"), "/api/v0/stats/bw?proto=%2Fx"],
+  ["kubo", post("/v1/node/api/v0/stats/bw?interval=1s"), "/api/v0/stats/bw?interval=1s"],
+  [
+    "beacon",
+    get(`${STATE}/validators?id=1&status=active,pending`),
+    "?id=1&status=active%2Cpending",
+  ],
+  [
+    "beacon",
+    { path: `${STATE}/validators`, body: '{"ids":["1"],"statuses":null}' },
+    "/states/head/validators",
+  ],
+  ["beacon", { path: `${STATE}/validator_identities`, body: '["1"]' }, "/validator_identities"],
+  [
+    "cosmos",
+    get(`/v1/node/block_search?query=${encodeURIComponent('"block.height = 5"')}`),
+    `/block_search?query=${encodeURIComponent('"block.height = 5"')}`,
+  ],
   ["beacon", get("/v1/node/eth/v1/node/health?syncing_status=299"), "/health?syncing_status=299"],
   ["beacon", get("/v1/node/eth/v1/node/health"), "/eth/v1/node/health"],
   ["kubo", post("/v1/node/api/v0/cid/format?arg=bafy&arg=bafz&v=1"), "?arg=bafy&arg=bafz&v=1"],
@@ -712,8 +766,11 @@ reads("other requests are served while a long list is checked", async () => {
 reads("only patterns of operations marked x-checked are evaluated", async () => {
   const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
   assert.equal([...names].sort(), [
+    "beacon GET /eth/v1/beacon/states/{state_id}/validators",
+    "beacon POST /eth/v1/beacon/rewards/attestations/{epoch}",
     ...["bitcoin gettxoutproof", "bitcoin gettxspendingprevout"],
-    ...["cosmos GET /abci_query", "cosmos GET /tx_search", "cosmos abci_query", "cosmos tx_search"],
+    ...["cosmos GET /abci_query", "cosmos GET /block_search", "cosmos GET /tx_search"],
+    ...["cosmos abci_query", "cosmos block_search", "cosmos tx_search"],
     "ergo GET /blockchain/box/byTokenId/{tokenId}",
     "ergo GET /nipopow/proof/{minChainLength}/{suffixLength}/{headerId}",
     "ergo POST /blockchain/block/byHeaderIds",
@@ -721,6 +778,7 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
     ...["block/get", "block/stat", "cat", "dag/export", "dag/get", "dag/resolve", "get", "ls"]
       .concat("refs", "resolve").map((name) => `kubo POST /api/v0/${name}`),
     ...["monero POST /get_transactions", "monero POST /gettransactions"],
+    "monero POST /is_key_image_spent",
     ...["monero get_block_header_by_hash", "monero getblockheaderbyhash"],
     "substrate account_nextIndex",
     ...["archive_v1_call", "bitswap_v1_get", "bitswap_v1_getMany", "chainHead_v1_call"]

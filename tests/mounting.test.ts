@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Listener, listener } from "../src/adapters/node.ts";
@@ -295,5 +297,21 @@ mounting(
     }
   },
 );
+
+mounting("a client that sends all of a refused call reads the response", async () => {
+  const node = { url: "http://127.0.0.1:1", kind: "bitcoin" };
+  const calling = createNodeface({ node, forward: "reads", log() {} });
+  const server = createServer(listener(calling)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => {});
+  const content = "x".repeat(5_000_000);
+  const head =
+    `POST /v1/rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${content.length}\r\n\r\n`;
+  await new Promise((sent) => socket.write(head + content, sent));
+  assert.match(await text(socket), /^HTTP\/1\.1 413 [^]*"error"/);
+  server.close();
+  await calling.close();
+});
 
 mounting.run();

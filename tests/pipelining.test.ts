@@ -1,6 +1,5 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listener } from "../src/adapters/node.ts";
@@ -257,25 +256,6 @@ if (!("Bun" in globalThis)) {
     assert.is(await (await fetch(`${server.url}a`)).text(), "/a");
     assert.equal(reported, ["accept: Error: accept ENFILE"]);
   });
-}
-
-for (const [name, make] of [["its own server", OWN], ["a host's server", OF_A_HOST]] as const) {
-  pipelining(
-    `on ${name}, a client that sends all of a refused content reads the refusal`,
-    async () => {
-      const refuse = () =>
-        Promise.resolve(new Response("no", { status: 413, headers: { connection: "close" } }));
-      const { http, close } = make({ fetch: refuse }, {});
-      await listen(http, { hostname: "127.0.0.1", port: 0 });
-      const content = "x".repeat(5_000_000);
-      const socket = connect((http.address() as AddressInfo).port, "127.0.0.1");
-      socket.on("error", () => {});
-      const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${content.length}\r\n\r\n`;
-      await new Promise((sent) => socket.write(head + content, sent));
-      assert.match(await text(socket), /^HTTP\/1\.1 413/);
-      await close();
-    },
-  );
 }
 
 pipelining.run();

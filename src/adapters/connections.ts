@@ -22,9 +22,9 @@ interface ClientConnection {
   /** The time of the last check at which a response was being sent. */
   lastRespondingAt: number;
   /** The speed at which the client takes what is queued for it. */
-  read?: Throughput | undefined;
+  readSpeed?: Throughput | undefined;
   /** The speed at which the content of the last request arrives. */
-  sent?: Throughput | undefined;
+  uploadSpeed?: Throughput | undefined;
 }
 
 /** The content of a request, of which `received` bytes have arrived. */
@@ -89,7 +89,7 @@ export class Connections {
     const connection = this.#connections.get(socket);
     if (!connection) return;
     lastResponses.set(socket, response);
-    connection.sent = hasContent(response.req)
+    connection.uploadSpeed = hasContent(response.req)
       ? new Throughput(MIN_UPLOAD_RATE, 0, performance.now())
       : undefined;
     if (this.#isEnding) response.shouldKeepAlive = false;
@@ -123,20 +123,16 @@ export class Connections {
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);
-      if (bytes === undefined) connection.read = undefined;
+      if (bytes === undefined) connection.readSpeed = undefined;
       else {
-        connection.read ??= new Throughput(this.#slowest, bytes, now);
-        if (connection.read.isTooLow(bytes, now)) socket.destroy();
+        connection.readSpeed ??= new Throughput(this.#slowest, bytes, now);
+        if (connection.readSpeed.isTooLow(bytes, now)) socket.destroy();
       }
       this.#checkContent(socket, connection, now);
       const { bytesWritten, bytesRead } = socket;
       if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
-        Object.assign(connection, {
-          bytesWritten,
-          bytesRead,
-          lastQuietAt: now,
-          lastRespondingAt: now,
-        });
+        Object.assign(connection, { bytesWritten, bytesRead });
+        connection.lastQuietAt = connection.lastRespondingAt = now;
       } else if (bytesRead === connection.bytesRead) connection.lastQuietAt = now;
       if (now - connection.lastQuietAt > TIMEOUTS.head) socket.destroy();
       if (now - connection.lastRespondingAt > TIMEOUTS.idle) socket.destroy();
@@ -145,16 +141,16 @@ export class Connections {
 
   /** After the response, `limitContent` applies. */
   #checkContent(socket: Socket, connection: ClientConnection, now: number): void {
-    const { sent } = connection;
+    const { uploadSpeed } = connection;
     const pending = pendingResponse(socket);
-    if (!sent || !pending) return;
+    if (!uploadSpeed || !pending) return;
     const message = pending.req as CountedMessage;
     if (message.complete || message.destroyed) return;
     // An app that does not read stops the client.
     if (message.readableLength > 0) {
-      connection.sent = new Throughput(MIN_UPLOAD_RATE, message.received, now);
-    } else if (sent.isTooLow(message.received, now)) {
-      connection.sent = undefined;
+      connection.uploadSpeed = new Throughput(MIN_UPLOAD_RATE, message.received, now);
+    } else if (uploadSpeed.isTooLow(message.received, now)) {
+      connection.uploadSpeed = undefined;
       this.#onLate(socket);
     }
   }

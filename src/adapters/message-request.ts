@@ -10,6 +10,7 @@ import { LightSignal, type Signal, toAbortSignal } from "../abort-signal.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { Upgrade } from "../http/socket.ts";
 import { hasContent } from "./connections.ts";
+import { Message } from "./message.ts";
 import { connect, type UpgradableMessage } from "./websocket.ts";
 
 /** @param originalUrl the path and query before a router has shortened them */
@@ -35,6 +36,11 @@ const EMPTY_BODY = Buffer.alloc(0);
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
+
+  get isReadOn(): boolean {
+    return this.#node.req instanceof Message;
+  }
+
   readonly connect = connect;
   #lightSignal: LightSignal | undefined;
   #abortSignal: AbortSignal | undefined;
@@ -75,7 +81,8 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
         const onFailure = settle(reject);
         if (message.readableEnded || message.destroyed) return onFailure();
         stop.addEventListener("abort", onEnd);
-        message.on("data", onData).on("end", onEnd).on("close", onFailure).on("error", onFailure);
+        message.on("data", onData).on("end", onEnd).on("close", onFailure).on("error", onFailure)
+          .resume();
       });
   }
 

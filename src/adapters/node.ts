@@ -8,7 +8,6 @@ import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { notFound, problem } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
-import { limitContent } from "./message.ts";
 import { handleInOrder } from "./pipelining.ts";
 import {
   type Callbacks,
@@ -67,7 +66,6 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const isOutside = !next && app.covers?.({ url, originalUrl: original }) === false;
     const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
     handleInOrder(message, response, (refuse = refusal) => {
-      if (hasContent(message)) limitContent(message, response);
       const handling = { refuse, originalUrl: original, context: [message] };
       void respond(app, callbacks, message, response, handling);
     });

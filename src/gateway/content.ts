@@ -8,7 +8,6 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import type { Speed } from "../throughput.ts";
 import { formatSize } from "../units.ts";
-import { waitAtMost } from "../with-timeout.ts";
 import type { ReservedBytes } from "./budget.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
@@ -29,6 +28,11 @@ export const CALL_DEPTH_MAX = 64;
  * sent while other calls wait for a slot.
  */
 export const MIN_CALL_RATE: Speed = { bytes: 65_536, timeMs: 10_000 };
+
+/** The number of bytes, and the time, for which a refused content is read. */
+const DISCARDED_MAX = 32 * 1024 * 1024, DISCARDING_MS = 10_000;
+/** A refused content that has stopped arriving for this time is not waited for. */
+const QUIET_MS = 500;
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -63,15 +67,28 @@ export class CallContent {
   }
 
   /**
-   * Reads and drops a refused content, unless it is very long or stops arriving: a server may close
-   * the connection with the response, which many clients read only after they have sent all. Our
-   * servers of `node:http` do this themselves, after the response.
+   * Reads and drops a refused content, unless the server does so or the content stops arriving.
+   * Many clients read the response only after they have sent all.
    */
   async discard(): Promise<void> {
     const request = this.#request;
-    if (request.readChunks || Number(request.headers.get("content-length")) > DISCARDED_MAX) return;
-    const { body } = request;
-    if (body && !body.locked) await discard(body);
+    const { headers } = request;
+    if (request.isReadOn || Number(headers.get("content-length")) > DISCARDED_MAX) return;
+    const readChunks = request.readChunks ?? (request.body?.locked ? undefined : readerOf(request));
+    if (!readChunks) return;
+    const stop = new LightSignal();
+    const abort = () => stop.abort();
+    const timer = setTimeout(abort, DISCARDING_MS);
+    let quiet = setTimeout(abort, QUIET_MS);
+    let length = 0, count = 0;
+    await readChunks((part) => {
+      clearTimeout(quiet);
+      quiet = setTimeout(abort, QUIET_MS);
+      length += part.byteLength;
+      return length <= DISCARDED_MAX && !isInTinyParts(++count, length);
+    }, stop).catch(() => {});
+    clearTimeout(timer);
+    clearTimeout(quiet);
   }
 
   /**
@@ -128,7 +145,8 @@ const wrongType = (types: readonly string[]): Refusal =>
     415,
   );
 
-function readerOf({ body }: Request): ReadChunks | undefined {
+function readerOf(request: Request): ReadChunks | undefined {
+  const { body } = request;
   return body === null ? undefined : async (accept, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
     // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
@@ -138,25 +156,10 @@ function readerOf({ body }: Request): ReadChunks | undefined {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      if (!accept(value)) return reader.releaseLock();
+      // What a connection still brings may be discarded.
+      if (!accept(value)) return namesContent(request) ? reader.releaseLock() : cancel();
     }
   };
-}
-
-/** The number of bytes, and the time, for which a refused content is read. */
-const DISCARDED_MAX = 32 * 1024 * 1024, DISCARDING_MS = 10_000, QUIET_MS = 500;
-
-/** Reads what arrives of a stream, and drops it. */
-async function discard(body: ReadableStream<Bytes>): Promise<void> {
-  const reader = body.getReader();
-  const end = performance.now() + DISCARDING_MS;
-  for (let left = DISCARDED_MAX; left > 0 && performance.now() < end;) {
-    let length = 0;
-    const reading = reader.read().then(({ value }) => length = value?.byteLength ?? 0, () => {});
-    await waitAtMost(reading, QUIET_MS);
-    if (length === 0) return;
-    left -= length;
-  }
 }
 
 /** Returns `undefined` if the content has more than `most` bytes. */

@@ -81,8 +81,8 @@ export class Lease implements LeaseHolder {
     this.#isCounted = true;
     const { limits, slots, longPollSlots } = this.#capacity;
     const deadline = isLongPoll
-      ? new Deadline(this, LONG_POLL_MS, "with client")
-      : new Deadline(this, limits.timeout, isHeavy ? "late" : "in time");
+      ? new Deadline(this, LONG_POLL_MS, false)
+      : new Deadline(this, limits.timeout, isHeavy);
     const among = isLongPoll ? longPollSlots : slots;
     try {
       const slot = await among.acquire(this.client, isHeavy, deadline.clientSignal, calls);

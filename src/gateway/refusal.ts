@@ -154,7 +154,11 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
 };
 
 /** Failure codes which show that the node has not received the call. */
-const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
+const BEFORE: ReadonlySet<string> = new Set([
+  ...["connection_refused", "dns", "tls", "not_tls"],
+  // The node has rejected the call, and the service could not authorize it.
+  "no_credentials",
+]);
 
 export function refusalOf(error: unknown, isRead: boolean): Refusal {
   const refusal = error instanceof Refusal ? error : failureToRefusal(error);

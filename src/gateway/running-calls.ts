@@ -264,7 +264,7 @@ export function holdUntilSent(
 
 /** The client of such an operation could make the node look busy. */
 const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>
-  parameters.some(({ name }) => /status/i.test(name));
+  parameters.some(({ name }) => /status|^duration_secs$/i.test(name));
 
 /** Bitcoin Core before 22 says with 500 that its queue is full. */
 function saysBusy({ status, parts: [part], size }: UpstreamResponse): boolean {

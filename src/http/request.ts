@@ -28,6 +28,12 @@ export interface ServedRequest extends Request {
    * `Response`.
    */
   readonly takesFastResponse?: boolean | undefined;
+  /**
+   * True if the server reads the rest of the content after a response with `connection: close`.
+   * Others may close at once, so that a client that still sends gets no response (RFC 9112, section
+   * 9.6).
+   */
+  readonly isReadOn?: boolean | undefined;
   /** The client whose call this is, for the access log; set only if there are clients. */
   clientName?: string | undefined;
   /** Present if the request is a WebSocket handshake, and the server can complete it. */

@@ -137,7 +137,8 @@ export class KindState {
       cache,
       hasSaid: Object.values(read).some((value) => value !== undefined),
       reported,
-      // What the operator writes is a label, by which no rule goes if the node says otherwise.
+      // What the operator writes is a label, by which no rule goes if the node says otherwise. The
+      // first `read` only puts the node's values first.
       values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },
       differences: differencesFrom(expect, reported),
       date: now.date,

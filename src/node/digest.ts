@@ -41,24 +41,26 @@ export class Digest {
     sent?: string,
   ): string | undefined {
     const { method, connectionKey = ANY_CONNECTION } = request;
+    let session = this.#sessions.get(connectionKey);
     if (challenges !== undefined) {
       const challenge = findDigestChallenge(challenges);
       const wasSent = challenge && sent?.includes(`nonce="${challenge.nonce}"`);
       if (!challenge || (wasSent && !challenge.isStale)) return undefined;
-      const cnonce = crypto.randomUUID().replaceAll("-", "");
-      this.#sessions.set(connectionKey, { challenge, cnonce, count: 0 });
+      session = { challenge, cnonce: crypto.randomUUID().replaceAll("-", ""), count: 0 };
     }
-    const session = this.#sessions.get(connectionKey)!;
-    const { challenge, cnonce } = session;
+    const { challenge, cnonce } = session!;
     const colon = pair.indexOf(":");
-    return writeDigest(challenge, {
+    const header = writeDigest(challenge, {
       user: pair.slice(0, colon),
       password: pair.slice(colon + 1),
       method,
       uri: targetOf(request),
-      count: ++session.count,
+      count: ++session!.count,
       cnonce,
     });
+    // Without such an algorithm, the node is asked for a challenge each time.
+    this.#sessions.set(connectionKey, session!);
+    return header;
   }
 }
 

@@ -279,9 +279,17 @@ for (const [runtime, command] of RELEASES) {
       [methods.url, withBody("POST /v1/rpc", content)],
       [methods.url, chunked],
     ] as const;
-    for (const [at, [url, bytes]] of cases.entries()) {
-      const socket = await dial(url);
-      await new Promise((sent) => socket.write(bytes, "latin1", sent));
+    const short = withBody("POST /v1/node/none", "x".repeat(10_000));
+    const end = short.length - 10_000;
+    for (
+      const [at, [url, ...parts]] of [...cases, [paths.url, short.slice(0, end), short.slice(end)]]
+        .entries()
+    ) {
+      const socket = await dial(url!);
+      for (const part of parts) {
+        await new Promise((sent) => socket.write(part, "latin1", sent));
+        await new Promise((passed) => setTimeout(passed, 20));
+      }
       const answer = await text(socket);
       assert.match(answer, /^HTTP\/1\.1 4\d\d/, String(at));
       assert.ok(isWhole(answer), String(at));
