@@ -212,14 +212,20 @@ reads("cosmos: queries of an application pass unchanged", async () => {
   }
 });
 
-reads("cosmos: a search for one transaction passes as CosmJS sends it", async () => {
-  for (const query of [`tx.hash='${"0A".repeat(32)}'`, "tx.height=5 AND message.sender='a'"]) {
+reads("cosmos: a search for one transaction or block passes as CosmJS sends it", async () => {
+  for (
+    const [method, query] of [
+      ["tx_search", `tx.hash='${"0A".repeat(32)}'`],
+      ["tx_search", "tx.height=5 AND message.sender='a'"],
+      ["block_search", "block.height=5"],
+    ] as const
+  ) {
     for (const page of ["1", 1]) {
       node.received = [];
       const params = { query, page, per_page: "100", order_by: "asc" };
-      const body = envelopeOf("tx_search", JSON.stringify(params));
+      const body = envelopeOf(method, JSON.stringify(params));
       assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
-      assert.equal(cameWith("tx_search").map(textOf), [body]);
+      assert.equal(cameWith(method).map(textOf), [body]);
     }
   }
 });
@@ -578,6 +584,19 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
       return [["cosmos", get(`/v1/node${sent}`), sent]];
     }),
   ["ergo", get("/v1/node/nipopow/proof/10/100"), "/nipopow/proof/10/100"],
+  [
+    "monero",
+    {
+      path: "/v1/node/is_key_image_spent",
+      body: `{"client":"a","key_images":["${"00".repeat(32)}"]}`,
+    },
+    "/is_key_image_spent",
+  ],
+  [
+    "monero",
+    { path: "/v1/node/get_outs", body: '{"client":"a","outputs":[{"amount":0,"index":1}]}' },
+    "/get_outs",
+  ],
   [
     "monero",
     { path: "/v1/node/get_transactions", body: `{"txs_hashes":["${"00".repeat(32)}"]}` },

@@ -65,6 +65,8 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     // `fetch` would take the path for one whose prefix a router has removed.
     const isOutside = !next && app.covers?.({ url, originalUrl: original }) === false;
     const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
+    // Deno 2.9 reads no further request while content is unread.
+    response.once("finish", () => message.resume());
     handleInOrder(message, response, (refuse = refusal) => {
       const handling = { refuse, originalUrl: original, context: [message] };
       void respond(app, callbacks, message, response, handling);

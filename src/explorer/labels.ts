@@ -48,7 +48,7 @@ export const MARK_LABELS: readonly (readonly [
   ["x-access", "write", "write", "may change something"],
   ["x-access", "secret", "sensitive", "shows private data, changes nothing"],
   ["x-cost", "heavy", "slow", "may keep the node busy for seconds"],
-  ["x-streaming", true, "streams", "stays open, or waits for an event"],
+  ["x-streaming", true, "streams", "stays open"],
   ["x-connection", true, "WebSocket", "belongs to the connection that calls it"],
   [CALL_MARK, "open", "public", "anyone can call it here"],
   [CALL_MARK, "token", "token", "can be called here with a client's token"],

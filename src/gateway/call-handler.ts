@@ -32,7 +32,7 @@ export class CallHandler {
     const { request } = routed;
     const content = new CallContent(request);
     const response = await this.#respond(routed, protocol, table, prefix, content);
-    // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
+    // The connection closes unless the content was taken whole (RFC 9112, section 9.3).
     if (content.isUnread) {
       await content.discard();
       response.headers.set("connection", "close");
@@ -88,7 +88,7 @@ export class CallHandler {
     }
   }
 
-  /** Refuses a call that has no lease. Its content is read only to find out its id. */
+  /** Refuses a call that has no lease. Its content is parsed only to find out its id. */
   async #refuse(
     protocol: CallProtocol,
     refusal: Refusal,

@@ -19,7 +19,7 @@ export interface Call {
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
   readonly query: string;
-  /** If the content was not read to its end, the response closes the connection. */
+  /** Unless the content was taken whole, the response closes the connection. */
   readonly content: CallContent;
   readonly common: CommonHeaders;
   readonly table: CallTable;

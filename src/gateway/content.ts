@@ -16,8 +16,11 @@ export const JSON_MAX: number = 1024 * 1024;
 /** The same for JSON-RPC of a client with a token, if `forward.limit` is not less. */
 const NAMED_RPC_MAX = 16 * JSON_MAX;
 
-/** Returns the maximum length of JSON-RPC: a block, or a transaction with blobs, has megabytes. */
-export const rpcSizeMax = (isNamed: boolean, limit: number): number =>
+/**
+ * Returns the maximum length of JSON-RPC, and of a content that is checked: a block, or a
+ * transaction with blobs, has megabytes.
+ */
+export const jsonSizeMax = (isNamed: boolean, limit: number): number =>
   isNamed ? Math.max(JSON_MAX, Math.min(limit, NAMED_RPC_MAX)) : JSON_MAX;
 
 /** The maximum nesting depth of JSON that is read. */
@@ -56,6 +59,7 @@ export function refuseEncoded({ headers }: Pick<Request, "headers">): void {
 /** The content of a call. */
 export class CallContent {
   readonly #request: ServedRequest;
+  #hasBegun = false;
   #isRead = false;
   constructor(request: ServedRequest) {
     this.#request = request;
@@ -67,14 +71,15 @@ export class CallContent {
   }
 
   /**
-   * Reads and drops a refused content, unless the server does so or the content stops arriving.
-   * Many clients read the response only after they have sent all.
+   * Reads and drops a content that was refused unread, unless the server does so or it stops
+   * arriving. Many clients read the response only after they have sent all.
    */
   async discard(): Promise<void> {
     const request = this.#request;
     const { headers } = request;
-    if (request.isReadOn || Number(headers.get("content-length")) > DISCARDED_MAX) return;
-    const readChunks = request.readChunks ?? (request.body?.locked ? undefined : readerOf(request));
+    const isLong = Number(headers.get("content-length")) > DISCARDED_MAX;
+    if (this.#hasBegun || request.isReadOn || isLong) return;
+    const { readChunks = readerOf(request) } = request;
     if (!readChunks) return;
     const stop = new LightSignal();
     const abort = () => stop.abort();
@@ -124,7 +129,9 @@ export class CallContent {
     const most = isTaken ? Math.min(sizeMax, reserved.most) : 0;
     const declared = Number(headers.get("content-length"));
     if (declared > most) throw tooLarge(most);
-    const bytes = await readBody(readChunks, reserved, most);
+    this.#hasBegun = true;
+    const excess = request.isReadOn || !namesContent(request) ? 0 : DISCARDED_MAX;
+    const bytes = await readBody(readChunks, reserved, most, excess);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     this.#isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -145,8 +152,7 @@ const wrongType = (types: readonly string[]): Refusal =>
     415,
   );
 
-function readerOf(request: Request): ReadChunks | undefined {
-  const { body } = request;
+function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (accept, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
     // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
@@ -156,17 +162,20 @@ function readerOf(request: Request): ReadChunks | undefined {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      // What a connection still brings may be discarded.
-      if (!accept(value)) return namesContent(request) ? reader.releaseLock() : cancel();
+      if (!accept(value)) return cancel();
     }
   };
 }
 
-/** Returns `undefined` if the content has more than `most` bytes. */
+/**
+ * Returns `undefined` if the content has more than `most` bytes. Up to `excess` bytes are read and
+ * dropped then: see {@linkcode CallContent.discard}.
+ */
 async function readBody(
   readChunks: ReadChunks,
   reserved: ReservedBytes,
   most: number,
+  excess: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = MIN_CALL_RATE.bytes;
@@ -181,9 +190,12 @@ async function readBody(
       timer = startPeriod();
       wanted = length + MIN_CALL_RATE.bytes;
     }
-    if (length > most) return false;
     if (isInTinyParts(++count, length)) refusal = TINY;
-    else if (!reserved.set(length)) refusal = FULL;
+    else if (length > most) {
+      parts.empty();
+      reserved.set(0);
+      return length <= excess;
+    } else if (!reserved.set(length)) refusal = FULL;
     else parts.push(part);
     return refusal === undefined;
   };
@@ -193,8 +205,8 @@ async function readBody(
     refusal ??= BROKEN;
   }
   clearTimeout(timer);
+  if (length > most) return undefined;
   if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
-  if (length > most) return undefined;
   return joinBytes(parts.empty());
 }

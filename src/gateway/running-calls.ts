@@ -79,7 +79,7 @@ export class RunningCalls {
   }
 
   /**
-   * Calls one method, or several that read in a batch. Never rejects: the outcome of a call that
+   * Calls one method, or several that read in batches. Never rejects: the outcome of a call that
    * failed has an `error`.
    */
   async call(calls: readonly ReadyCall[]): Promise<CallOutcome[]> {
@@ -90,8 +90,8 @@ export class RunningCalls {
   }
 
   /**
-   * Sends a plain batch as it came. Resolves to the node's response to the whole batch, or else to
-   * outcomes, as `call` does.
+   * Sends a plain batch as it came, unless it is too long. Resolves to the node's response to the
+   * whole batch, or else to outcomes, as `call` does.
    */
   async callVerbatim(
     text: string,

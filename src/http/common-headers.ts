@@ -5,7 +5,7 @@
  */
 /**
  * The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. See
- * [Other origins](../docs/http.md#cors).
+ * [CORS](../docs/http.md#cors).
  */
 export type Cors = readonly string[] | "*";
 

@@ -256,7 +256,7 @@ export interface Kind extends KindInterface, DerivedKeys {
    */
   concurrency?: number | undefined;
   /**
-   * The number of calls that the node takes in one JSON-RPC batch; 1 if it takes no batches.
+   * The number of calls that the node gets in one JSON-RPC batch; 1 if it takes no batches.
    * @default 1000
    */
   batch_max?: number | undefined;

@@ -74,8 +74,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Calls methods: several, which must only read, in one batch, or one by one if the node takes no
-   * batches. Never rejects: the outcome of a call that failed has an `error`.
+   * Calls methods: several, which must only read, in batches, or one by one if the node takes none.
+   * Never rejects: the outcome of a call that failed has an `error`.
    */
   async call(calls: readonly RpcRequest[], transport: RpcTransport): Promise<CallOutcome[]> {
     const [first] = calls;
@@ -90,8 +90,9 @@ export class RpcEndpoint {
   }
 
   /**
-   * Sends a batch of calls that only read as its client has written it. Resolves to the response
-   * as it came if it has as many members as the batch, or else to outcomes, as `call` does.
+   * Sends a batch of calls that only read as its client has written it, unless it is too long.
+   * Resolves to the response as it came if it has as many members as the batch, or else to
+   * outcomes, as `call` does.
    */
   async callVerbatim(
     text: string,
@@ -115,7 +116,7 @@ export class RpcEndpoint {
     this.#taken.set(path, Math.max(length, this.#taken.get(path) ?? 0));
   }
 
-  /** Resolves to the number of calls that the node takes in one batch, or to 1 if it takes none. */
+  /** Resolves to the number of calls that the node gets in one batch, or to 1 if it takes none. */
   async #batchMax(path: string, length: number): Promise<number> {
     const refused = this.#refused.get(path);
     if (refused && length >= refused.size && performance.now() < refused.until) return 1;

@@ -270,7 +270,7 @@ const OPERATIONS: SettingsOf<
   ),
   batch_max: optional(
     wholeNumber(1),
-    "The number of calls that the node takes in one JSON-RPC batch; 1 if it takes no batches",
+    "The number of calls that the node gets in one JSON-RPC batch; 1 if it takes no batches",
     {
       default: String(CALLS_MAX),
       example: "10",
