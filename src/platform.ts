@@ -119,8 +119,9 @@ export async function fileUrl(path: string): Promise<URL> {
  */
 export async function findFile(
   url: URL,
+  timeout: number,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
-  try {
+  return await inTime(`find ${url}`, timeout, async () => {
     const { realpath, stat } = builtin("node:fs/promises", NO_FILES);
     const { fileURLToPath, pathToFileURL } = builtin("node:url", NO_FILES);
     const path = await realpath(fileURLToPath(url));
@@ -128,9 +129,7 @@ export async function findFile(
     if (!found.isFile()) throw new PlatformError("it is not a regular file");
     const { size, mtimeMs, ino } = found;
     return { url: pathToFileURL(path), size, stamp: `${mtimeMs}-${ino}-${size}` };
-  } catch (error) {
-    throw platformErrorFor(error, FILE_FAILURES);
-  }
+  });
 }
 
 /**
@@ -158,10 +157,20 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
-  const key = String(place);
+  return await inTime(`read ${place}`, timeout, () => read(place, limit));
+}
+
+/**
+ * What has not ended in time, as on a network disk that is away. Each such reading blocks one of
+ * Node's four threads.
+ */
+const hanging = new Set<string>();
+
+/** Does what reads a file, unless the same still hangs. */
+async function inTime<T>(key: string, timeout: number, read: () => Promise<T>): Promise<T> {
   try {
     if (hanging.has(key)) throw new PlatformError(takesLonger(timeout));
-    const reading = read(place, limit);
+    const reading = read();
     return await withTimeout(reading, timeout, () => {
       hanging.add(key);
       const end = () => void hanging.delete(key);
@@ -172,12 +181,6 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
     throw platformErrorFor(error, FILE_FAILURES);
   }
 }
-
-/**
- * The files whose reading has not ended in time, as on a network disk that is away. Each such
- * reading blocks one of Node's four threads.
- */
-const hanging = new Set<string>();
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);

@@ -39,8 +39,26 @@ platform("a file that cannot be read is reported with the reason", async () => {
   await refused(readFile(join(folder, "none"), BOUNDS), "no such file");
   await refused(readFile(join(file, "none"), BOUNDS), "no such file");
   await refused(readFile(folder, BOUNDS), "it is not a regular file");
-  await refused(findFile(pathToFileURL(folder)), "it is not a regular file");
-  await refused(findFile(pathToFileURL(join(folder, "none"))), "no such file");
+  await refused(findFile(pathToFileURL(folder), 9000), "it is not a regular file");
+  await refused(findFile(pathToFileURL(join(folder, "none")), 9000), "no such file");
+});
+
+platform("a file on a disk that hangs is not waited for, and not looked for twice", async () => {
+  const promises = process.getBuiltinModule("node:fs/promises");
+  const { realpath } = promises;
+  let asked = 0;
+  promises.realpath = (() => {
+    asked++;
+    return new Promise(() => {});
+  }) as unknown as typeof realpath;
+  try {
+    for (let time = 0; time < 2; time++) {
+      await refused(findFile(pathToFileURL(file), 10), "it takes longer than 10 ms");
+    }
+    assert.is(asked, 1);
+  } finally {
+    promises.realpath = realpath;
+  }
 });
 
 platform("~/ is the home directory, from HOME or USERPROFILE", async () => {
@@ -61,11 +79,11 @@ platform("~/ is the home directory, from HOME or USERPROFILE", async () => {
 platform("a symbolic link is followed, and the stamp changes with the target file", async () => {
   const link = join(folder, "link");
   await symlink(file, link);
-  const found = await findFile(pathToFileURL(link));
+  const found = await findFile(pathToFileURL(link), 9000);
   assert.ok(found.url.href.endsWith("/file"));
   assert.is(found.size, 100);
   await writeFile(file, "y".repeat(101));
-  assert.is.not((await findFile(pathToFileURL(link))).stamp, found.stamp);
+  assert.is.not((await findFile(pathToFileURL(link), 9000)).stamp, found.stamp);
 });
 
 platform("an environment variable that is not set is undefined", () => {

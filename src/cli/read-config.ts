@@ -194,7 +194,8 @@ export const files: Files = {
     }
   },
   readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
-  find: (path) => naming(path, fileUrl(path).then(findFile).then(() => {})),
+  find: (path) =>
+    naming(path, fileUrl(path).then((url) => findFile(url, TIMEOUT_MS)).then(() => {})),
   isThere,
 };
 

@@ -136,6 +136,8 @@ export class Gateway {
     await resources.monitor.findKind();
     const { kind } = this.node;
     this.#adapt(await this.node.definition());
+    // Of the requests that came meanwhile, the first has made it.
+    if (this.#made?.of === current && this.#made.kind === kind) return this.#made.table;
     const table = tableOf(current, forward);
     this.#made = { table, of: current, kind };
     return table;

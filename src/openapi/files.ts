@@ -61,7 +61,7 @@ export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<Fi
 
 async function readFromDisk(path: URL, stamp?: string) {
   try {
-    const { url, size, stamp: current } = await findFile(path);
+    const { url, size, stamp: current } = await findFile(path, TIMEOUT_MS);
     if (current === stamp) return undefined;
     const limit = SIZES.bytes.disk;
     if (size > limit) throw new ReadError(`it ${explainSize("bytes", "disk")}`);
