@@ -15,6 +15,14 @@ import { withTimeout } from "./with-timeout.ts";
 export class PlatformError extends Error {
   override name = "PlatformError";
 
+  /** True if reading has not ended in time. */
+  readonly isLate: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isLate?: boolean } = {}) {
+    super(message, options);
+    this.isLate = options.isLate ?? false;
+  }
+
   /** True if there is no such file or program. */
   get isMissing(): boolean {
     const { code } = (this.cause ?? {}) as { code?: unknown };
@@ -169,13 +177,13 @@ const hanging = new Set<string>();
 /** Does what reads a file, unless the same still hangs. */
 async function inTime<T>(key: string, timeout: number, read: () => Promise<T>): Promise<T> {
   try {
-    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout));
+    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout), { isLate: true });
     const reading = read();
     return await withTimeout(reading, timeout, () => {
       hanging.add(key);
       const end = () => void hanging.delete(key);
       reading.then(end, end);
-      throw new PlatformError(takesLonger(timeout));
+      throw new PlatformError(takesLonger(timeout), { isLate: true });
     });
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);

@@ -220,13 +220,15 @@ reads("cosmos: a search for one transaction or block passes as CosmJS sends it",
       ["block_search", "block.height=5"],
     ] as const
   ) {
-    for (const page of ["1", 1]) {
-      node.received = [];
-      const params = { query, page, per_page: "100", order_by: "asc" };
-      const body = envelopeOf(method, JSON.stringify(params));
-      assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
-      assert.equal(cameWith(method).map(textOf), [body]);
-    }
+    node.received = [];
+    const params = { query, page: "1", per_page: "100", order_by: "asc" };
+    const body = envelopeOf(method, JSON.stringify(params));
+    assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
+    assert.equal(cameWith(method).map(textOf), [body]);
+    // CometBFT takes no bare numbers.
+    node.received = [];
+    await ask("cosmos", get(`/v1/rpc/${method}?page=2&query=${encodeURIComponent(query)}`));
+    assert.match(textOf(node.received[0]!), '"page":"2"');
   }
 });
 

@@ -5,6 +5,7 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { files } from "../src/cli/read-config.ts";
 import { fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
 
 const platform = suite("files and environment variables");
@@ -56,6 +57,8 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
       await refused(findFile(pathToFileURL(file), 10), "it takes longer than 10 ms");
     }
     assert.is(asked, 1);
+    // With its last description, a reload can go through.
+    await files.find(file);
   } finally {
     promises.realpath = realpath;
   }

@@ -194,10 +194,18 @@ export const files: Files = {
     }
   },
   readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
-  find: (path) =>
-    naming(path, fileUrl(path).then((url) => findFile(url, TIMEOUT_MS)).then(() => {})),
+  find: (path) => naming(path, findInTime(path)),
   isThere,
 };
+
+/** A disk that hangs, or wakes up, does not make the configuration wrong. */
+async function findInTime(path: string): Promise<void> {
+  try {
+    await findFile(await fileUrl(path), TIMEOUT_MS);
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.isLate)) throw error;
+  }
+}
 
 async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {

@@ -82,18 +82,9 @@ export class CallContent {
     const { readChunks = readerOf(request) } = request;
     if (!readChunks) return;
     const stop = new LightSignal();
-    const abort = () => stop.abort();
-    const timer = setTimeout(abort, DISCARDING_MS);
-    let quiet = setTimeout(abort, QUIET_MS);
-    let length = 0, count = 0;
-    await readChunks((part) => {
-      clearTimeout(quiet);
-      quiet = setTimeout(abort, QUIET_MS);
-      length += part.byteLength;
-      return length <= DISCARDED_MAX && !isInTinyParts(++count, length);
-    }, stop).catch(() => {});
-    clearTimeout(timer);
-    clearTimeout(quiet);
+    const discarding = new Discarding(stop);
+    await readChunks((part) => discarding.accept(part), stop).catch(() => {});
+    discarding.end();
   }
 
   /**
@@ -130,8 +121,8 @@ export class CallContent {
     const declared = Number(headers.get("content-length"));
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
-    const excess = request.isReadOn || !namesContent(request) ? 0 : DISCARDED_MAX;
-    const bytes = await readBody(readChunks, reserved, most, excess);
+    const isDiscarded = !request.isReadOn && namesContent(request);
+    const bytes = await readBody(readChunks, reserved, most, isDiscarded);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     this.#isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -167,15 +158,45 @@ function readerOf({ body }: Request): ReadChunks | undefined {
   };
 }
 
+/** Drops what is left of a refused content. */
+class Discarding {
+  readonly #stop: LightSignal;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #quiet: ReturnType<typeof setTimeout>;
+  #length = 0;
+  #count = 0;
+
+  /** @param stop is aborted when nothing more is waited for */
+  constructor(stop: LightSignal) {
+    this.#stop = stop;
+    this.#timer = setTimeout(() => stop.abort(), DISCARDING_MS);
+    this.#quiet = setTimeout(() => stop.abort(), QUIET_MS);
+  }
+
+  /** Returns false if there is too much. */
+  accept(part: Bytes): boolean {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#stop.abort(), QUIET_MS);
+    this.#length += part.byteLength;
+    return this.#length <= DISCARDED_MAX && !isInTinyParts(++this.#count, this.#length);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#quiet);
+  }
+}
+
 /**
- * Returns `undefined` if the content has more than `most` bytes. Up to `excess` bytes are read and
- * dropped then: see {@linkcode CallContent.discard}.
+ * Returns `undefined` if the content has more than `most` bytes.
+ *
+ * @param isDiscarded whether the rest is read then: see {@linkcode CallContent.discard}
  */
 async function readBody(
   readChunks: ReadChunks,
   reserved: ReservedBytes,
   most: number,
-  excess: number,
+  isDiscarded: boolean,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = MIN_CALL_RATE.bytes;
@@ -183,7 +204,9 @@ async function readBody(
   const stop = new LightSignal();
   const startPeriod = () => setTimeout(() => stop.abort(LATE), MIN_CALL_RATE.timeMs);
   let timer = startPeriod();
+  let discarding: Discarding | undefined;
   const accept = (part: Bytes) => {
+    if (discarding) return discarding.accept(part);
     length += part.byteLength;
     if (length >= wanted) {
       clearTimeout(timer);
@@ -192,9 +215,12 @@ async function readBody(
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (length > most) {
+      if (!isDiscarded) return false;
+      clearTimeout(timer);
       parts.empty();
       reserved.set(0);
-      return length <= excess;
+      discarding = new Discarding(stop);
+      return true;
     } else if (!reserved.set(length)) refusal = FULL;
     else parts.push(part);
     return refusal === undefined;
@@ -205,6 +231,7 @@ async function readBody(
     refusal ??= BROKEN;
   }
   clearTimeout(timer);
+  discarding?.end();
   if (length > most) return undefined;
   if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
