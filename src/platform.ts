@@ -168,21 +168,27 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
   return await inTime(`read ${place}`, timeout, () => read(place, limit));
 }
 
+interface Reading {
+  readonly result: Promise<unknown>;
+  readonly since: number;
+}
+
 /**
  * What has not ended in time, as on a network disk that is away. Each such reading blocks one of
- * Node's four threads.
+ * Node's four threads, so it is not begun again.
  */
-const hanging = new Set<string>();
+const hanging = new Map<string, Reading>();
 
-/** Does what reads a file, unless the same still hangs. */
+/** Does what reads a file. If the same still hangs, waits for its end, as long as it has time. */
 async function inTime<T>(key: string, timeout: number, read: () => Promise<T>): Promise<T> {
   try {
-    if (hanging.has(key)) throw new PlatformError(takesLonger(timeout), { isLate: true });
-    const reading = read();
-    return await withTimeout(reading, timeout, () => {
-      hanging.add(key);
+    const before = hanging.get(key);
+    const reading = before ?? { result: read(), since: performance.now() };
+    const left = Math.max(0, reading.since + timeout - performance.now());
+    return await withTimeout(reading.result as Promise<T>, left, () => {
+      hanging.set(key, reading);
       const end = () => void hanging.delete(key);
-      reading.then(end, end);
+      if (!before) reading.result.then(end, end);
       throw new PlatformError(takesLonger(timeout), { isLate: true });
     });
   } catch (error) {
@@ -275,6 +281,7 @@ export const residentMemory = (): number | undefined =>
   globalThis.process?.memoryUsage?.().rss || undefined;
 
 const GROUP = 0o040, OTHERS = 0o004;
+const STAT_TIMEOUT_MS = 2000;
 
 /**
  * If another user owns the file, does not warn about access by the file's group. A node may share
@@ -285,7 +292,8 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
     const { process } = globalThis;
     if (process.platform === "win32") return undefined;
     const { stat } = builtin("node:fs/promises", NO_FILES);
-    const { mode, uid } = await stat(await fileUrl(path));
+    const found = async () => await stat(await fileUrl(path));
+    const { mode, uid } = await inTime(`stat ${path}`, STAT_TIMEOUT_MS, found);
     const isOfOthers = (mode & OTHERS) !== 0;
     if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
     const who = isOfOthers ? "every user of this machine" : "its group";

@@ -48,9 +48,10 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
   const promises = process.getBuiltinModule("node:fs/promises");
   const { realpath } = promises;
   let asked = 0;
+  let wake!: (path: string) => void;
   promises.realpath = (() => {
     asked++;
-    return new Promise(() => {});
+    return new Promise((resolve) => wake = resolve);
   }) as unknown as typeof realpath;
   try {
     for (let time = 0; time < 2; time++) {
@@ -59,6 +60,11 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
     assert.is(asked, 1);
     // With its last description, a reload can go through.
     await files.find(file);
+    assert.is(asked, 1);
+    // Who may wait longer gets what the disk says when it has woken up.
+    const found = findFile(pathToFileURL(file), 60_000);
+    wake(file);
+    assert.is((await found).size, 100);
   } finally {
     promises.realpath = realpath;
   }

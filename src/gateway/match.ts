@@ -90,14 +90,14 @@ export class PathTable {
   /** Returns the operations at a path by their methods. */
   #match(path: string): ReadonlyMap<string, PathMatch> {
     const matches = new Map<string, PathMatch>();
-    const fits = this.#fitting(path);
+    const candidates = this.#candidatesAt(path);
     // The path may be long, and most paths that clients ask for have no operation.
-    if (fits.length === 0) return matches;
+    if (candidates.length === 0) return matches;
     const normalized = normalizePath(path);
     for (const method of CALL_METHODS) {
-      const own = fits.find((one) => one.method === method) ??
-        (method === "HEAD" ? fits.find((one) => one.method === "GET") : undefined);
-      if (!own || hasRival(own, fits, ANY)) continue;
+      const own = candidates.find((one) => one.method === method) ??
+        (method === "HEAD" ? candidates.find((one) => one.method === "GET") : undefined);
+      if (!own || hasRival(own, candidates, ANY)) continue;
       const texts = own.template.match(normalized) ?? [];
       const { parameters, wrong } = readParameters(own, texts);
       if (!wrong && this.#isTakenByOther(own, texts)) continue;
@@ -106,7 +106,7 @@ export class PathTable {
     return matches;
   }
 
-  #fitting(path: string): readonly PathEntry[] {
+  #candidatesAt(path: string): readonly PathEntry[] {
     if (!isUnambiguous(path)) return [];
     const normalized = normalizePath(path);
     const fits = this.#operations.filter(({ template }) => template.match(normalized));
@@ -155,16 +155,23 @@ const STRICTNESS = { open: 0, token: 1, refused: 2 } as const;
  * Tells whether the node might run another operation instead of `own`, because the path template of
  * that one is more specific. Some nodes ignore the HTTP method, so an operation with another method
  * counts if its permission is stricter. One with the same method also counts if `differs` says so.
+ *
+ * @param candidates the operations that take the path, the most specific ones first
  */
-function hasRival(own: PathEntry, fits: readonly PathEntry[], differs: Differs): boolean {
-  const at = fits.findIndex(({ rank }) => rank === own.rank);
-  const before = at < 0 ? fits : fits.slice(0, at);
+function hasRival(
+  own: PathEntry,
+  candidates: readonly PathEntry[],
+  differs: Differs,
+): boolean {
+  const at = candidates.findIndex(({ rank }) => rank === own.rank);
+  // If `own` does not take this spelling of the path, whoever does is a rival.
+  const moreSpecific = at < 0 ? candidates : candidates.slice(0, at);
   const hasMethod = (one: PathEntry) => one.method === own.method;
-  const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
-  return before.some((one) => {
+  const withSameMethod = new Set(moreSpecific.filter(hasMethod).map(({ rank }) => rank));
+  return moreSpecific.some((one) => {
     const isStricter = STRICTNESS[one.entry.permission] > STRICTNESS[own.entry.permission];
     if (hasMethod(one)) return isStricter || differs(one.entry, own.entry);
-    return isStricter && !ranks.has(one.rank);
+    return isStricter && !withSameMethod.has(one.rank);
   });
 }
 

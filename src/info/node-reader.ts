@@ -71,14 +71,15 @@ export class NodeReader {
   readonly #options: NodeReaderOptions;
   readonly #settings: InfoSettings;
   readonly #times: Times;
-  readonly #isDetected: boolean;
+  readonly #detectsKind: boolean;
   #state: KindState;
   /** False until the kind that the settings name has been loaded. */
-  #isLoaded: boolean;
+  #isKindLoaded: boolean;
   #detection: Detection | undefined;
+  /** When another kind was last looked for. */
+  #redetectedAt = -Infinity;
+  /** When `#detection` was made. */
   #detectedAt = -Infinity;
-  /** The time of `#detection`. */
-  #toldAt = -Infinity;
   /** The losses of connections before the last poll that has ended. */
   #losses = -1;
   /** The optional sources that have not responded yet. */
@@ -91,18 +92,18 @@ export class NodeReader {
     this.#options = options;
     this.#settings = settingsOf(options.info);
     this.#times = timesOf(this.#settings, node.timeout);
-    this.#isDetected = url !== undefined && kind === undefined && !isFunction;
-    this.#isLoaded = isFunction || kind === undefined || kind === "none";
+    this.#detectsKind = url !== undefined && kind === undefined && !isFunction;
+    this.#isKindLoaded = isFunction || kind === undefined || kind === "none";
     this.#state = this.#stateOf(kind, undefined);
   }
 
   /** True if the node's kind is to be detected, and is not known yet. */
   get isUnknown(): boolean {
-    return this.#isDetected && this.#node.kind === undefined;
+    return this.#detectsKind && this.#node.kind === undefined;
   }
 
   get #isKindKnown(): boolean {
-    return this.#isLoaded && !this.isUnknown;
+    return this.#isKindLoaded && !this.isUnknown;
   }
 
   get state(): KindState {
@@ -134,14 +135,14 @@ export class NodeReader {
     const { signal } = poll;
     const { mayBeReplaced } = this;
     const { losses } = this.#node;
-    if (!this.#isLoaded) await this.#useKind(this.#node.kind);
+    if (!this.#isKindLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown && !this.#isBusy) await this.#detectKind(signal);
     if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return "suspended";
     const { monotonic } = this.#options.now();
-    const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
-      monotonic - this.#detectedAt >= DETECTION_PAUSE;
+    const mayDetect = this.#detectsKind && !this.isUnknown && !signal.aborted &&
+      monotonic - this.#redetectedAt >= DETECTION_PAUSE;
     if (mayDetect && this.#isSuspicious()) {
-      this.#detectedAt = monotonic;
+      this.#redetectedAt = monotonic;
       const before = this.#state;
       await this.#detectKind(signal);
       if (!signal.aborted && this.#state !== before) await this.#askSources(poll);
@@ -171,7 +172,7 @@ export class NodeReader {
     const before = this.#node.kind;
     if (detection.kind === undefined && before !== undefined) return;
     this.#detection = detection;
-    this.#toldAt = this.#options.now().monotonic;
+    this.#detectedAt = this.#options.now().monotonic;
     if (detection.kind === undefined || detection.kind === before) return;
     // The evidence may contain a value that the operator hides.
     const because = this.#settings.hide?.length ? "" : `: ${detection.because}`;
@@ -184,14 +185,14 @@ export class NodeReader {
     const kind = (await this.#node.kinds.get())[name!];
     if (!kind) throw new TypeError(`unknown kind "${name}"`);
     this.#state = this.#stateOf(name, kind);
-    this.#isLoaded = true;
+    this.#isKindLoaded = true;
     this.#node.useKind(name);
   }
 
   #stateOf(name: string | undefined, kind: Kind | undefined): KindState {
     const { hide = [] } = this.#settings;
     const { expect } = this.#node;
-    const isUnknown = this.#isDetected && name === undefined;
+    const isUnknown = this.#detectsKind && name === undefined;
     const motion = isUnknown ? new Motion() : this.#options.memory.motionOf(name ?? "none");
     const options = { times: this.#times, hide, expect, motion };
     return new KindState(this.#planOf(name, kind), options);
@@ -208,7 +209,7 @@ export class NodeReader {
   /** The queries of all kinds would keep a node busy that has just said that it is. */
   get #isBusy(): boolean {
     return this.#detection?.isBusy === true &&
-      this.#options.now().monotonic - this.#toldAt < DETECTION_PAUSE;
+      this.#options.now().monotonic - this.#detectedAt < DETECTION_PAUSE;
   }
 
   #isSuspicious(): boolean {

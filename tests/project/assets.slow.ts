@@ -148,14 +148,14 @@ assets("the step runs on Deno with the permissions of its task", async () => {
   });
 });
 
-assets("the operations of all kinds add less than 400 kB to the executable", () => {
+assets("the operations of all kinds add less than 410 kB to the executable", () => {
   const sizes = [...modulesIn(ROOT)].filter(([name]) => /^interfaces[/\\]/.test(name))
     .map(([, text]) => text.length);
   assert.is(sizes.length, KINDS_WITH_INTERFACE.length);
   // Bun stores each module both as text and as bytecode. With Bun 1.4.4, 183 kB of text take up 364
   // kB.
   const bytes = 2 * sizes.reduce((sum, size) => sum + size, 0);
-  assert.ok(bytes < 400_000, `${bytes} bytes`);
+  assert.ok(bytes < 410_000, `${bytes} bytes`);
 });
 
 assets("an invalid kind stops the step, and its error is reported with its position", async () => {
