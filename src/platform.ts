@@ -15,20 +15,21 @@ import { withTimeout } from "./with-timeout.ts";
 export class PlatformError extends Error {
   override name = "PlatformError";
 
-  /** True if reading has not ended in time. */
-  readonly isLate: boolean;
-
-  constructor(message: string, options: ErrorOptions & { readonly isLate?: boolean } = {}) {
-    super(message, options);
-    this.isLate = options.isLate ?? false;
-  }
-
   /** True if there is no such file or program. */
   get isMissing(): boolean {
     const { code } = (this.cause ?? {}) as { code?: unknown };
     return code === "ENOENT" || code === "ENOTDIR";
   }
+
+  /** True if the disk is away, which says nothing about the file. */
+  get isAway(): boolean {
+    const { code } = (this.cause ?? {}) as { code?: string };
+    return AWAY.includes(code ?? "");
+  }
 }
+
+const LATE = "ETIMEDOUT";
+const AWAY: readonly string[] = [LATE, "EIO", "ESTALE", "ENOTCONN", "EHOSTDOWN"];
 
 /** The reason why this process cannot read a file that exists. */
 export const FORBIDDEN = "this user may not read it";
@@ -189,7 +190,7 @@ async function inTime<T>(key: string, timeout: number, read: () => Promise<T>): 
       hanging.set(key, reading);
       const end = () => void hanging.delete(key);
       if (!before) reading.result.then(end, end);
-      throw new PlatformError(takesLonger(timeout), { isLate: true });
+      throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
     });
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);

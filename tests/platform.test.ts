@@ -65,6 +65,10 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
     const found = findFile(pathToFileURL(file), 60_000);
     wake(file);
     assert.is((await found).size, 100);
+    const stale = Object.assign(new Error("stale"), { code: "ESTALE" });
+    promises.realpath = (() => Promise.reject(stale)) as unknown as typeof realpath;
+    await files.find(file);
+    await refused(findFile(pathToFileURL(file), 9000), "ESTALE");
   } finally {
     promises.realpath = realpath;
   }

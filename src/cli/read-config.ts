@@ -198,12 +198,12 @@ export const files: Files = {
   isThere,
 };
 
-/** A disk that hangs, or wakes up, does not make the configuration wrong. */
+/** A disk that is away, or wakes up, does not make the configuration wrong. */
 async function findInTime(path: string): Promise<void> {
   try {
     await findFile(await fileUrl(path), TIMEOUT_MS);
   } catch (error) {
-    if (!(error instanceof PlatformError && error.isLate)) throw error;
+    if (!(error instanceof PlatformError && error.isAway)) throw error;
   }
 }
 
