@@ -36,11 +36,6 @@ const EMPTY_BODY = Buffer.alloc(0);
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
-
-  get isReadOn(): boolean {
-    return this.#node.req instanceof Message;
-  }
-
   readonly connect = connect;
   #lightSignal: LightSignal | undefined;
   #abortSignal: AbortSignal | undefined;
@@ -52,6 +47,10 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   /** srvx would take content whose reading the handler has cancelled for a client that has left. */
   override get signal(): AbortSignal {
     return this.#abortSignal ??= toAbortSignal(this.gone);
+  }
+
+  get isReadOn(): boolean {
+    return this.#node.req instanceof Message;
   }
 
   get rawUrl(): string | undefined {

@@ -5,7 +5,7 @@
  * @module
  */
 import { gzip } from "../http/content-coding.ts";
-import { objectOf } from "../json/values.ts";
+import { objectOf, onceFor } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/node-operation.ts";
 import { trimSlashes } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
@@ -68,7 +68,7 @@ export async function renderParts(
   const outline = isFromNetwork || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsOfOutline(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
-  const notes = new Map(notesOf(operationsOfOutline(outline)));
+  const notes = new Map(notesOf(outline));
   const isLarge = notes.size > MANY;
   return {
     title: shorten(outline.title, 100),
@@ -85,11 +85,9 @@ export async function renderParts(
   };
 }
 
-function* notesOf(
-  operations: readonly ShownOperation[],
-): Iterable<readonly [string, OperationNotes]> {
-  const enabled = readEnabled(operations);
-  for (const operation of operations) {
+function* notesOf(outline: Outline): Iterable<readonly [string, OperationNotes]> {
+  const enabled = enabledIn(outline);
+  for (const operation of operationsOfOutline(outline)) {
     const { method, path, anchor, form, callSentence } = operation;
     const lines = callSentence && writeOpening(operation, enabled);
     const call = callSentence + (lines && `\n\n\`\`\`yaml\n${lines}\n\`\`\``);
@@ -99,6 +97,9 @@ function* notesOf(
 
 const operationsOfOutline = ({ sections }: Outline) =>
   sections.flatMap(({ operations }) => operations);
+
+/** The page has it in its head, in its notes and at each level of detail. */
+const enabledIn = onceFor((outline: Outline) => readEnabled(operationsOfOutline(outline)));
 
 /**
  * Limits for each level of detail. Lengths are in characters. If the page is too large, it is
@@ -169,7 +170,7 @@ async function render(
 ): Promise<string> {
   let html = renderAbout(outline, detail);
   const listed: Outline["sections"][number][] = [];
-  const enabled = readEnabled(operationsOfOutline(outline));
+  const enabled = enabledIn(outline);
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
@@ -218,7 +219,7 @@ function renderStart(outline: Outline, address: string, content: string): string
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && shown.has(escape(anchor))).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
-  const enabled = readEnabled(operationsOfOutline(outline));
+  const enabled = enabledIn(outline);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
   const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);

@@ -14,7 +14,6 @@ import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallProtocol, Followed, Follower } from "./call.ts";
-import { jsonSizeMax } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -71,7 +70,7 @@ async function callMethod(
   if (subscription && (operation.isOfConnection || !wantsEvents(request))) {
     throw invalidCall(`${operation.name}: ${howToSubscribe(operation)}`, 406);
   }
-  const given = await paramsOf(operation, call, jsonSizeMax(!!caller.client, gateway.limit));
+  const given = await paramsOf(operation, call, gateway.jsonSizeMax(caller));
   const sent = await readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
   let running: RunningCalls, followed: Followed | undefined;

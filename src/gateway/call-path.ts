@@ -16,7 +16,7 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Throughput } from "../throughput.ts";
 import type { Call, CallProtocol } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
-import { type Content, jsonSizeMax, MIN_CALL_RATE } from "./content.ts";
+import { type Content, MIN_CALL_RATE } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import type { PathMatch } from "./match.ts";
@@ -86,7 +86,7 @@ async function prepare(
   caller.check(match.entry);
   if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
-  const limit = operation.isChecked ? jsonSizeMax(!!caller.client, gateway.limit) : gateway.limit;
+  const limit = operation.isChecked ? gateway.jsonSizeMax(caller) : gateway.limit;
   const content = await call.content.read(call.lease.requestBytes, typesOf(operation), limit);
   const query = await queryOf(call, match, content);
   const destination = destinationOf(gateway.node, path, query);

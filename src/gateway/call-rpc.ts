@@ -17,7 +17,6 @@ import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
 import { howToSubscribe, isUnreadable, NO_UPGRADE, Refusal, refusalOfFailure } from "./refusal.ts";
-import { jsonSizeMax } from "./content.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -63,7 +62,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   caller.checkOrigin();
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
-  const body = await readCalls(call, jsonSizeMax(!!caller.client, gateway.limit));
+  const body = await readCalls(call, gateway.jsonSizeMax(caller));
   return await respondWith(await new Calls(gateway, call).respond(body), call);
 }
 

@@ -13,6 +13,7 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
+import { jsonSizeMax } from "./content.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { Lease } from "./lease.ts";
 import { Capacity } from "./capacity.ts";
@@ -128,19 +129,30 @@ export class Gateway {
 
   async table(): Promise<CallTable> {
     const { current } = await this.#options.resources.description();
-    const made = this.#made;
-    // Another kind of node may handle more calls.
-    if (made?.of === current && made.kind === this.node.kind) return made.table;
+    const known = this.#tableFor(current);
+    if (known) return known;
     const { forward, resources } = this.#options;
     // While the kind is unknown, nobody knows how and where it must be called.
     await resources.monitor.findKind();
     const { kind } = this.node;
     this.#adapt(await this.node.definition());
     // Of the requests that came meanwhile, the first has made it.
-    if (this.#made?.of === current && this.#made.kind === kind) return this.#made.table;
+    const made = this.#tableFor(current);
+    if (made) return made;
     const table = tableOf(current, forward);
     this.#made = { table, of: current, kind };
     return table;
+  }
+
+  /** Another kind of node may handle more calls. */
+  #tableFor(description: CallableDescription["current"]): CallTable | undefined {
+    const made = this.#made;
+    return made?.of === description && made.kind === this.node.kind ? made.table : undefined;
+  }
+
+  /** Returns the maximum length of a client's JSON, in bytes. */
+  jsonSizeMax({ client }: Caller): number {
+    return jsonSizeMax(client !== undefined, this.limit);
   }
 
   #adapt(kind: Kind | undefined): void {
