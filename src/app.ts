@@ -11,20 +11,12 @@ import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers.ts";
 import type { Representation } from "./http/representation.ts";
-import {
-  goneOf,
-  hasDotSegments,
-  hostTrust,
-  isWebSocket,
-  parseTarget,
-  Prefix,
-  refuseMalformed,
-  type ServedRequest,
-  UNREADABLE_CONTENT,
-} from "./http/request.ts";
+import { hostTrust, refuseMalformed } from "./http/host-trust.ts";
+import { Prefix } from "./http/prefix.ts";
+import { goneOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
-import { finish, nativeOf, STATUS_GONE, useJsonType } from "./http/response.ts";
+import { complete, nativeOf, STATUS_GONE, useJsonType } from "./http/response.ts";
 import {
   type Handler,
   type Matched,
@@ -33,6 +25,7 @@ import {
   RoutedRequest,
   Routes,
 } from "./http/routes.ts";
+import { hasDotSegments, parseTarget } from "./http/target.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import { objectOf } from "./json/values.ts";
@@ -79,9 +72,9 @@ export class App implements Nodeface {
       this.#table(),
       operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
       ({ request, path }) => {
-        if (isWebSocket(request)) return `. ${NO_WEBSOCKET}`;
+        if (isWebSocket(request)) return NO_WEBSOCKET;
         const isOff = path === "/v1/metrics" && !options.meters;
-        return isOff ? ". It is off; see the setting metrics" : this.#calls.hint;
+        return isOff ? "It is off; see the setting metrics" : this.#calls.hint;
       },
       this.#root,
     );
@@ -94,7 +87,7 @@ export class App implements Nodeface {
       const error = new TypeError("fetch expects a Request");
       this.onError(error);
       const common = this.#headersFor({ headers: new Headers() });
-      return nativeOf(finish(problem(500, FAILED), common, { method: "GET" }));
+      return nativeOf(complete(problem(500, FAILED), common, { method: "GET" }));
     }
     const target = parseTarget(request.url);
     const { pathname } = target;
@@ -184,18 +177,18 @@ export class App implements Nodeface {
       const { upgrade } = request;
       const response = this.#refuse(routed) ??
         (upgrade ? await this.#handshake(routed) : undefined) ?? await this.#routes.respond(routed);
-      return finish(response, routed.common, request);
+      return complete(response, routed.common, request);
     } catch (error) {
       if (error === UNREADABLE_CONTENT) {
-        return finish(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
+        return complete(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
       }
       if (goneOf(request).aborted) {
-        return finish(new Response(null, { status: STATUS_GONE }), routed.common, request);
+        return complete(new Response(null, { status: STATUS_GONE }), routed.common, request);
       }
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;
       this.#options.log(message, { code: "error", level: "error", error });
-      return finish(problem(500, FAILED), routed.common, request);
+      return complete(problem(500, FAILED), routed.common, request);
     }
   }
 
@@ -331,7 +324,7 @@ export class App implements Nodeface {
     const { catalog, assets } = this.#resources;
     const handleAsset: Handler = async (routed) => {
       const asset = (await assets.get()).get(routed.path.slice("/assets/".length));
-      return asset ? await respondWith(asset.get(routed.request), routed) : notFound("");
+      return asset ? await respondWith(asset.get(routed.request), routed) : notFound();
     };
     // Browsers keep an icon by its URL, so the URL alone decides what a page's icon is.
     const handleIcon: Handler = (routed) =>

@@ -84,7 +84,7 @@ export class CallRoutes {
 
   /** What a client may have to change whose path or method is not served. */
   get hint(): string {
-    return this.#isOff ? `. ${NOT_FORWARDED.off.message}` : this.#resources.hint;
+    return this.#isOff ? NOT_FORWARDED.off.message : this.#resources.hint;
   }
 
   /** @param refusesRpc true if JSON-RPC is refused where clients of most nodes send it */

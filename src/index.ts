@@ -18,7 +18,7 @@ export type {
 } from "./host-operations/operation.ts";
 export { nativeProblem as problem } from "./http/problem.ts";
 export type { Cors } from "./http/common-headers.ts";
-export type { Hosts } from "./http/request.ts";
+export type { Hosts } from "./http/host-trust.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info } from "./info/info.ts";
 export type { Status, StatusCode } from "./info/status.ts";

@@ -7,7 +7,7 @@ import type { DescriptionReport } from "./description/description.ts";
 import type { DescriptionPlace, LastFile } from "./description/source.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/common-headers.ts";
-import type { Hosts } from "./http/request.ts";
+import type { Hosts } from "./http/host-trust.ts";
 import { NodeMemory } from "./info/node-memory.ts";
 import type {
   EventSettings,

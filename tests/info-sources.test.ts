@@ -20,6 +20,7 @@ import {
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import type { Node } from "../src/node/node.ts";
+import { rpcRequestOf } from "../src/node/rpc.ts";
 import { readFile } from "../src/platform.ts";
 import { passTime } from "./_clock.ts";
 import { until } from "./_gateway.ts";
@@ -43,7 +44,7 @@ function answering(answer: (body: string) => Response) {
 }
 
 async function callAll(node: Node, calls: JsonRpcSource[]) {
-  const outcomes = await node.rpc(calls, within());
+  const outcomes = await node.rpc(calls.map(rpcRequestOf), within());
   return outcomes.map((outcome, at) => {
     try {
       return { answer: readOutcome(calls[at]!, outcome) };

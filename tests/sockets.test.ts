@@ -180,9 +180,10 @@ function openSession<P extends SessionPeer = PlayedPeer>(
       params: '["newHeads"]',
       ...parts,
     }) as ReadyCall;
-  const call = (...parts: Parameters<typeof callOf>) =>
-    session.subscriptions.send(callOf(...parts), true, []);
-  return { played, node: played.node, peer, ends, session, callOf, call };
+  const send = async (called: ReadyCall, isOnly = true) =>
+    await (await session.subscriptions.send(called, isOnly, [])).outcome;
+  const call = (...parts: Parameters<typeof callOf>) => send(callOf(...parts));
+  return { played, node: played.node, peer, ends, session, callOf, send, call };
 }
 
 sockets(
@@ -216,10 +217,10 @@ sockets("a node that is not the expected one gets no call of a connection either
 sockets(
   "notifications wait for the response to a call about them, but not to a batch",
   async () => {
-    const { session, peer, callOf, call } = openSession();
+    const { session, peer, callOf, send, call } = openSession();
     await session.follow(callOf());
     const next = () => session.onNotification({ ...eventOf("0x1", 1), method: "eth_subscription" });
-    const inBatch = await session.subscriptions.send(callOf(ownCall('["0x1"]')), false, []);
+    const inBatch = await send(callOf(ownCall('["0x1"]')), false);
     assert.is(inBatch.error, undefined);
     await next();
     assert.is(peer.sent.length, 1);
@@ -285,9 +286,9 @@ sockets("an id that a subscription would have to keep must be short", async () =
 testOnNode(sockets, "a subscription keeps nothing of its call that it does not need", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc");
-  const { session, call, callOf } = openSession();
+  const { session, send, call, callOf } = openSession();
   const kept = new WeakRef(callOf({ id: `"${"a".repeat(1_000_000)}"` }));
-  assert.is((await session.subscriptions.send(kept.deref()!, true, [])).error, undefined);
+  assert.is((await send(kept.deref()!)).error, undefined);
   await call();
   await nextTurn();
   collect();

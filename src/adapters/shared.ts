@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
-import { parseTarget } from "../http/request.ts";
+import { parseTarget } from "../http/target.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problem } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";

@@ -58,6 +58,22 @@ export class Arguments {
     const printed = (["help", "version"] as const).find((name) => this.switches.has(name));
     if (printed) this.command = printed;
     this.#readWords(words);
+    this.#reportStraySwitches();
+    // These commands only print a text, without a configuration.
+    if (/^(?:help|version|kinds)$/.test(this.command)) return;
+    if (this.command === "probe") {
+      this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
+    }
+    this.#readVariables();
+    if (this.command === "init" && !this.has("url")) {
+      this.problems.push(
+        "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
+      );
+    }
+    this.#readValues();
+  }
+
+  #reportStraySwitches(): void {
     if (this.switches.has("file") && this.kindToPrint === undefined) {
       this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
@@ -65,20 +81,16 @@ export class Arguments {
       const isStray = this.switches.has(name) && this.command !== "check";
       if (isStray) this.problems.push(`--${name} works only with check`);
     }
-    // These commands only print a text, without a configuration.
-    if (/^(?:help|version|kinds)$/.test(this.command)) return;
-    if (this.command === "probe") {
-      this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
-    }
+  }
+
+  #readVariables(): void {
     for (const [variable, name] of VARIABLES) {
-      const text = this.has(name) ? undefined : tryRead(() => env[variable]);
+      const text = this.has(name) ? undefined : tryRead(() => this.#env[variable]);
       if (text && !isServiceLink(variable, text)) this.#texts.set(name, { text, called: variable });
     }
-    if (this.command === "init" && !this.has("url")) {
-      this.problems.push(
-        "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
-      );
-    }
+  }
+
+  #readValues(): void {
     for (const [name, { text }] of this.#texts) {
       const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
       if (diagnostics.length === 0) Object.assign(this.values, { [name]: value });

@@ -22,7 +22,7 @@ import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { signals } from "./signals.ts";
 import { isLoopbackListener } from "../http/host-names.ts";
-import { parseTarget } from "../http/request.ts";
+import { parseTarget } from "../http/target.ts";
 import { isToken } from "../untrusted-text.ts";
 import type { CheckedOptions } from "../options.ts";
 

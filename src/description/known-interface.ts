@@ -16,6 +16,7 @@ import { unpack } from "../http/content-coding.ts";
 import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
 import { failureOfStatus, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
+import { rpcRequestOf } from "../node/rpc.ts";
 import { pause } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { isAskable, type Questions } from "./missing-methods.ts";
@@ -60,7 +61,7 @@ export class KnownKind {
   async ask(question: MethodCall | Listing): Promise<string> {
     if ("jsonrpc" in question) {
       const options = { path: question.path, limit: SIZES.bytes.network };
-      const [outcome] = await this.#node.rpc([question], options);
+      const [outcome] = await this.#node.rpc([rpcRequestOf(question)], options);
       if (outcome!.error) throw outcome!.error;
       const { result } = outcome!;
       return result.startsWith('"') ? JSON.parse(result) : result;
@@ -103,7 +104,10 @@ export class KnownKind {
     const options = { path: openrpc.path, signal };
     return {
       methods: methods.filter(isAskable),
-      call: async (jsonrpc, params) => (await this.#node.rpc([{ jsonrpc, params }], options))[0]!,
+      call: async (jsonrpc, params) => {
+        const request = rpcRequestOf({ jsonrpc, params });
+        return (await this.#node.rpc([request], options))[0]!;
+      },
     };
   }
 }

@@ -9,6 +9,7 @@ import type { Monitor } from "../info/monitor.ts";
 import { textOf } from "../json/values.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
+import { rpcRequestOf } from "../node/rpc.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { knowKind, type KnownKind, type SoftwareInfo } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
@@ -144,7 +145,7 @@ export class NodeOffer {
   /** Calls a method of the node that only reads. Resolves to `undefined` if the node refuses it. */
   async callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
     const path = await this.#node.rpcPath();
-    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
+    const [outcome] = await this.#node.rpc([rpcRequestOf({ jsonrpc, params })], { path });
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }
 }

@@ -40,7 +40,7 @@ export interface ServedDescription extends Documents {
   readonly elsewhere: readonly string[];
   /** The names of the described JSON-RPC methods, as in {@linkcode Loaded}. */
   readonly methods: readonly string[];
-  /** Names the address that clients of the node need, if they can call anything. */
+  /** A sentence with the address that clients of the node need; empty if they can call nothing. */
   readonly hint: string;
   /** True if the operations are those of a built-in kind. */
   readonly isBuiltIn: boolean;
@@ -106,7 +106,7 @@ export async function prepareDescription(
       elsewhere: listServersElsewhere(document),
       methods,
       hint: operations.length > 0
-        ? `. A client of the node needs the address ${address} of this service`
+        ? `A client of the node needs the address ${address} of this service`
         : "",
       isBuiltIn,
     };

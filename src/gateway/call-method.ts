@@ -7,7 +7,7 @@ import { parsePercent } from "../decode.ts";
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problem } from "../http/problem.ts";
-import { finishedResponse, type HttpStatus } from "../http/response.ts";
+import { completeResponse, type HttpStatus } from "../http/response.ts";
 import type { Resource } from "../lazy.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
@@ -87,7 +87,7 @@ async function callMethod(
   const response = outcome.error
     ? refuseAsNode(await readRpcError(outcome.json!))
     : followed
-    ? finishedResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
+    ? completeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
     : await responseOfTexts([outcome.result], call);
   recording.end(response.status);
   return response;

@@ -8,7 +8,7 @@ import type { Bytes } from "../bytes.ts";
 import { decodeLeniently, decodePercent } from "../decode.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound } from "../http/problem.ts";
-import { finishedResponse } from "../http/response.ts";
+import { completeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
@@ -206,11 +206,11 @@ function relay(
   };
   if (!isEmpty && !upstream.isWhole) {
     lease.keepRunning();
-    return finishedResponse(status, headers, streamOf(upstream, gateway, running, end), common);
+    return completeResponse(status, headers, streamOf(upstream, gateway, running, end), common);
   }
   end();
   const body = isEmpty ? null : lease.handOver(upstream.parts);
-  return finishedResponse(status, headers, body, common);
+  return completeResponse(status, headers, body, common);
 }
 
 /** Returns the length of the content, if the client is told it. */

@@ -4,8 +4,9 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
+import { withHint } from "../http/problem.ts";
 import { isWebSocket } from "../http/request.ts";
-import { finishedResponse, unfinishedResponse } from "../http/response.ts";
+import { bareResponse, completeResponse } from "../http/response.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
@@ -46,7 +47,7 @@ export const rpcCalls: CallProtocol = {
 export const rpcAtUnknownPath: CallProtocol = {
   ...rpcCalls,
   async respond(_, call) {
-    const message = `There is nothing at this path${call.table.hint}`;
+    const message = withHint("There is nothing at this path", call.table.hint);
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
     call.lease.charge(refusal, body.calls.length);
@@ -63,31 +64,37 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call, gateway.jsonSizeMax(caller));
-  return await respondWith(await new Calls(gateway, call).respond(body), call);
+  return await respondWith(await new RpcExchange(gateway, call).respond(body), call);
 }
 
 async function respondWith(
   { texts, status, headers }: WrittenReplies,
   call: Call,
 ): Promise<Response> {
-  if (texts.length === 0) return finishedResponse(status, headers, null, call.common);
+  if (texts.length === 0) return completeResponse(status, headers, null, call.common);
   return await responseOfTexts(texts, call, status, headers);
+}
+
+/** A call on its way to the node. The outcome of one that could not be sent has an `error`. */
+export interface SentCall {
+  readonly outcome: Promise<RpcOutcome>;
 }
 
 /** Sends calls that need the connection of a client. */
 export interface Subscriber {
   /**
+   * Resolves when the call is on its way to the node, or cannot be sent.
+   *
    * @param isOnly true if no other call of the message is sent
-   * @param onSent called when the call is on its way to the node
    */
-  send(call: ReadyCall, isOnly: boolean, onSent: () => void): Promise<RpcOutcome>;
+  send(call: ReadyCall, isOnly: boolean): Promise<SentCall>;
 }
 
 const needsConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
   subscription !== undefined || isOfConnection;
 
-/** The parts of a call that a message has, too. */
-type MessageCall = Pick<Call, "table" | "caller" | "lease">;
+/** What the calls of a request, and of a message, have in common. */
+type RpcContext = Pick<Call, "table" | "caller" | "lease">;
 
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
@@ -95,12 +102,12 @@ type MessageCall = Pick<Call, "table" | "caller" | "lease">;
  */
 export async function respondToMessage(
   gateway: Gateway,
-  call: MessageCall,
+  context: RpcContext,
   message: string,
   subscriber: Subscriber,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return joinTexts(await new Calls(gateway, call, subscriber).respond(body));
+  return joinTexts(await new RpcExchange(gateway, context, subscriber).respond(body));
 }
 
 export async function refuseMessage(
@@ -127,16 +134,16 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 
-interface SentCall extends ReadyCall {
+interface RecordedCall extends ReadyCall {
   /** The position of the call in its batch. */
   readonly at: number;
   readonly recording: Recording;
 }
 
-/** The calls of one request or message. */
-class Calls {
+/** The calls of one request or message, and what each of them gets. */
+class RpcExchange {
   readonly #gateway: Gateway;
-  readonly #call: MessageCall;
+  readonly #context: RpcContext;
   readonly #subscriber: Subscriber | undefined;
   readonly #replies: Reply[] = [];
   /** True if only one call is sent. */
@@ -144,9 +151,9 @@ class Calls {
   /** True if the response has the status of a node's response. */
   #hasStatusOfNode = false;
   /** @param subscriber present for a message */
-  constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
+  constructor(gateway: Gateway, context: RpcContext, subscriber?: Subscriber) {
     this.#gateway = gateway;
-    this.#call = call;
+    this.#context = context;
     this.#subscriber = subscriber;
   }
 
@@ -160,9 +167,10 @@ class Calls {
       if (goesAsItCame(parts, body)) return await this.#sendAsItCame(running, ready, body);
       const waiting: Promise<void>[] = [];
       for (const { calls } of parts) {
-        const [first] = calls as [SentCall];
+        const [first] = calls as [RecordedCall];
         if (this.#isByConnection(first)) {
-          waiting.push((await this.#sendByConnection(first)).replied);
+          const { outcome } = await this.#subscriber!.send(first, this.#isOnly);
+          waiting.push(outcome.then((one) => this.#setReplies(calls, [one])));
         } else await this.#setReplies(calls, await running.call(calls));
       }
       // These responses may wait behind notifications that the client reads slowly.
@@ -173,24 +181,24 @@ class Calls {
   }
 
   /** Refuses the calls that must not be sent, and returns the others. */
-  async #prepare(calls: RpcBody["calls"]): Promise<SentCall[]> {
-    const ready: SentCall[] = [];
+  async #prepare(calls: RpcBody["calls"]): Promise<RecordedCall[]> {
+    const ready: RecordedCall[] = [];
     const started = performance.now();
     for (const [at, one] of calls.entries()) {
       await pause();
       if (isFault(one)) {
         this.#replies[at] = replyToFault(one);
-        this.#call.lease.charge(one);
+        this.#context.lease.charge(one);
         continue;
       }
       try {
         const checked = await this.#check(one);
         const { operation } = checked.entry;
-        const recording = this.#gateway.record(operation, this.#call.lease, started);
+        const recording = this.#gateway.record(operation, this.#context.lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
         this.#replies[at] = this.#replyOf(error);
-        this.#call.lease.charge(error);
+        this.#context.lease.charge(error);
       }
     }
     return ready;
@@ -198,7 +206,7 @@ class Calls {
 
   /** @throws {Refusal} if the call must not be sent */
   async #check(call: RpcCall): Promise<ReadyCall> {
-    const { table, caller } = this.#call;
+    const { table, caller } = this.#context;
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
     // A description may list the method as any other.
     const entry = subscription ?? table.methods.get(call.method);
@@ -217,12 +225,12 @@ class Calls {
   }
 
   /** Waits for the slot of all calls. If there is none, refuses them. */
-  async #begin(calls: readonly SentCall[]): Promise<RunningCalls | undefined> {
+  async #begin(calls: readonly RecordedCall[]): Promise<RunningCalls | undefined> {
     const waits = calls.filter(({ entry }) => entry.operation.isLongPoll).length;
     const isLongPoll = waits === calls.length;
     // Beside others, calls that wait would hold an ordinary slot.
     const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
-    const { lease } = this.#call;
+    const { lease } = this.#context;
     try {
       return await lease.begin({ isHeavy, isLongPoll, calls: calls.length });
     } catch (error) {
@@ -236,7 +244,7 @@ class Calls {
 
   async #sendAsItCame(
     running: RunningCalls,
-    calls: readonly SentCall[],
+    calls: readonly RecordedCall[],
     body: VerbatimBody,
   ): Promise<WrittenReplies> {
     const sent = await running.callVerbatim(body.verbatim, calls);
@@ -252,24 +260,12 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  /** Resolves when the call is on its way to the node, to what ends with the response. */
-  async #sendByConnection(call: SentCall): Promise<{ readonly replied: Promise<void> }> {
-    let replied = Promise.resolve();
-    await new Promise<void>((onSent) => {
-      const outcome = this.#subscriber!.send(call, this.#isOnly, onSent);
-      replied = outcome.then((one) => this.#setReplies([call], [one])).finally(onSent);
-    });
-    // It is awaited only when the other calls of the batch have ended.
-    replied.catch(() => {});
-    return { replied };
-  }
-
-  #isByConnection({ entry }: SentCall): boolean {
+  #isByConnection({ entry }: RecordedCall): boolean {
     return this.#subscriber !== undefined && needsConnection(entry.operation);
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
-  #batchPartsOf(calls: readonly SentCall[]): BatchPart[] {
+  #batchPartsOf(calls: readonly RecordedCall[]): BatchPart[] {
     const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
@@ -282,7 +278,7 @@ class Calls {
   }
 
   async #setReplies(
-    calls: readonly SentCall[],
+    calls: readonly RecordedCall[],
     outcomes: readonly CallOutcome[],
   ): Promise<void> {
     for (const [index, outcome] of outcomes.entries()) {
@@ -336,7 +332,7 @@ const goesAsItCame = (parts: readonly BatchPart[], body: RpcBody): body is Verba
 
 /** Calls that are sent together. */
 interface BatchPart {
-  readonly calls: SentCall[];
+  readonly calls: RecordedCall[];
   /** True if the only call must be sent alone. */
   readonly isAlone: boolean;
 }
@@ -351,9 +347,9 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
 }
 
 function responseTo({ texts, status, headers }: WrittenReplies): Response {
-  if (texts.length === 0) return unfinishedResponse(status, headers);
+  if (texts.length === 0) return bareResponse(status, headers);
   const bytes = encodeText(texts.join(""));
-  return unfinishedResponse(
+  return bareResponse(
     status,
     { ...headers, "content-length": String(bytes.byteLength) },
     bytes,

@@ -17,7 +17,7 @@ import { atOnce, inSlices, type Work } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { CALL_DEPTH_MAX, type Content } from "./content.ts";
-import { fits } from "./policy.ts";
+import { matchesPattern } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Where a value does not match its schema, and how. */
@@ -126,7 +126,7 @@ function holdsParts(path: string, pattern: string): boolean {
   const wanted = segmentsOf(pattern);
   const parts = segmentsOf(path);
   return parts.some((_, at) =>
-    wanted.every((part, i) => at + i < parts.length && fits(part, parts[at + i]!))
+    wanted.every((part, i) => at + i < parts.length && matchesPattern(part, parts[at + i]!))
   );
 }
 

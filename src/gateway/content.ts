@@ -122,8 +122,8 @@ export class CallContent {
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
     const isDiscarded = !request.isReadOn && namesContent(request);
-    const bytes = await readBody(readChunks, reserved, most, isDiscarded);
-    if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
+    const refuseLonger = () => isTaken ? tooLarge(most) : wrongType(types);
+    const bytes = await readBody(readChunks, reserved, { most, refuseLonger, isDiscarded });
     this.#isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
     // Bun 1.4 drops the content of GET and HEAD.
@@ -187,22 +187,29 @@ class Discarding {
   }
 }
 
-/**
- * Returns `undefined` if the content has more than `most` bytes.
- *
- * @param isDiscarded whether the rest is read then: see {@linkcode CallContent.discard}
- */
+interface LengthLimit {
+  /** The maximum number of bytes. */
+  readonly most: number;
+  refuseLonger(): Refusal;
+  /** Whether the rest is read then: see {@linkcode CallContent.discard}. */
+  readonly isDiscarded: boolean;
+}
+
+/** @throws {Refusal} if the content is too long, or does not arrive */
 async function readBody(
   readChunks: ReadChunks,
   reserved: ReservedBytes,
-  most: number,
-  isDiscarded: boolean,
-): Promise<Bytes | undefined> {
+  { most, refuseLonger, isDiscarded }: LengthLimit,
+): Promise<Bytes> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = MIN_CALL_RATE.bytes;
   let refusal: Refusal | undefined;
   const stop = new LightSignal();
-  const startPeriod = () => setTimeout(() => stop.abort(LATE), MIN_CALL_RATE.timeMs);
+  const giveUp = () => {
+    refusal ??= LATE;
+    stop.abort();
+  };
+  const startPeriod = () => setTimeout(giveUp, MIN_CALL_RATE.timeMs);
   let timer = startPeriod();
   let discarding: Discarding | undefined;
   const accept = (part: Bytes) => {
@@ -215,6 +222,7 @@ async function readBody(
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (length > most) {
+      refusal = refuseLonger();
       if (!isDiscarded) return false;
       clearTimeout(timer);
       parts.empty();
@@ -232,8 +240,6 @@ async function readBody(
   }
   clearTimeout(timer);
   discarding?.end();
-  if (length > most) return undefined;
-  if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
   return joinBytes(parts.empty());
 }

@@ -46,7 +46,7 @@ interface CallableDescription {
   readonly current: {
     /** `undefined` if the description cannot be shown. */
     readonly operations?: readonly NodeOperation[] | undefined;
-    /** A sentence for clients that have a wrong address. */
+    /** A sentence for clients that have a wrong address, or an empty text. */
     readonly hint?: string | undefined;
   };
 }

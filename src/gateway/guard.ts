@@ -97,7 +97,7 @@ export class Caller {
       "X-Nodeface: 1 if they send headers of a browser";
     throw new Refusal(403, CODES.notAllowed, message, {
       setting: "forward.origins",
-      more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
+      hint: "If you typed this URL into a browser, use the explorer at /v1/spec instead",
     });
   }
 
@@ -117,7 +117,7 @@ export class Caller {
         `${name} is not forwarded${this.forWhom}: ${publicReason}`,
         {
           setting: "forward",
-          more: '. See the setting "forward"',
+          hint: 'See the setting "forward"',
         },
       );
     }
@@ -128,7 +128,7 @@ export class Caller {
     const message = isGiven ? "The token is not valid" : `${name} needs a client's token`;
     throw new Refusal(401, CODES.wantsToken, message, {
       setting: TOKEN_SETTING,
-      more: isGiven ? "" : ": send it as Authorization: Bearer",
+      hint: isGiven ? "" : "Send it as Authorization: Bearer",
       headers: challenge(isGiven ? "invalid_token" : undefined),
     });
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { decodePercent, parsePercent } from "../decode.ts";
-import { hasDotSegments } from "../http/request.ts";
+import { hasDotSegments } from "../http/target.ts";
 import {
   byRank,
   foldLetters,
@@ -109,8 +109,8 @@ export class PathTable {
   #candidatesAt(path: string): readonly PathEntry[] {
     if (!isUnambiguous(path)) return [];
     const normalized = normalizePath(path);
-    const fits = this.#operations.filter(({ template }) => template.match(normalized));
-    if (fits.length > 0) return fits;
+    const matching = this.#operations.filter(({ template }) => template.match(normalized));
+    if (matching.length > 0) return matching;
     return this.#operations.filter(({ entry, template }) =>
       entry.operation.isBase && template.match(`${normalized}/`)
     );

@@ -216,12 +216,12 @@ export function howNameMatches(
   if (name === own) return "name";
   if (name === operationId) return "operationId";
   const isFitting = name.includes("*") &&
-    [own, operationId ?? own].some((text) => fits(name, text));
+    [own, operationId ?? own].some((text) => matchesPattern(name, text));
   return isFitting ? "pattern" : undefined;
 }
 
 /** Takes linear time, unlike a regular expression with several `.*`. */
-export function fits(pattern: string, text: string): boolean {
+export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
   if (parts.length === 1) return text === pattern;

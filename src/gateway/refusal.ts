@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { problem } from "../http/problem.ts";
+import { problem, withHint } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
 import { clauseOf, failureOf, isBusy, SourceError } from "../node/failures.ts";
 import { CODES, type RpcFailure } from "../node/json-rpc.ts";
@@ -12,8 +12,8 @@ import { HAS_SOCKETS } from "../platform.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 
 interface RefusalDetails {
-  /** Shown after the message in problem details, but not in JSON-RPC errors. */
-  readonly more?: string;
+  /** A further sentence of problem details, which JSON-RPC errors do not have. */
+  readonly hint?: string;
   /** The setting that would allow the call, shown in JSON-RPC errors. */
   readonly setting?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -43,8 +43,8 @@ export const invalidCall = (message: string, status: HttpStatus = 400): Refusal 
   new Refusal(status, CODES.invalidCall, message);
 
 export function problemOf({ status, message, details }: Refusal): Response {
-  const { more = "", members = {}, headers } = details;
-  return problem(status, message + more, headers, members);
+  const { hint = "", members = {}, headers } = details;
+  return problem(status, withHint(message, hint), headers, members);
 }
 
 export const LATER = { "retry-after": "5" };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { finishedResponse } from "../http/response.ts";
+import { completeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { encodeTexts } from "../utf8.ts";
@@ -37,7 +37,7 @@ export async function responseOfTexts(
 ): Promise<Response> {
   const bytes = await encodeTexts(texts);
   headers["content-length"] = String(bytes.byteLength);
-  return finishedResponse(status, headers, lease.handOver([bytes]), common);
+  return completeResponse(status, headers, lease.handOver([bytes]), common);
 }
 
 /** Clients know these words. */

@@ -53,8 +53,8 @@ export class RunningCalls {
   readonly #responseBytes: ReservedBytes;
   /** The number of bytes that further responses may have. */
   #bytesLeft: number;
-  /** The call that the node may still be busy with. */
-  #call: Promise<UpstreamResponse> | undefined;
+  /** The request that the node may still be busy with. */
+  #pending: Promise<UpstreamResponse> | undefined;
   #hasEnded = false;
   constructor(capacity: Capacity, owner: Owner, deadline: Deadline, slot: Slot) {
     this.#capacity = capacity;
@@ -98,13 +98,13 @@ export class RunningCalls {
     calls: readonly ReadyCall[],
   ): Promise<TextResponse | CallOutcome[]> {
     const transport = await this.#transportFor(calls);
-    const sent = await this.#capacity.node.endpoint.callVerbatim(
+    const outcome = await this.#capacity.node.endpoint.callVerbatim(
       text,
       calls.map(requestOf),
       transport,
     );
     this.reserve(0);
-    return sent;
+    return outcome;
   }
 
   async #transportFor([first]: readonly ReadyCall[]): Promise<RpcTransport> {
@@ -153,20 +153,20 @@ export class RunningCalls {
       reserved: this.#responseBytes,
       stop: clientSignal,
     };
-    const sent = { ...request, signal, isSentOnce: !isRead };
-    const send = (isStale?: () => boolean) =>
-      sendUpstream(node, { ...sent, ...isStale && { isStale } }, auth, upstreamLimits);
-    const call = this.#call = verify
-      ? sendVerified(node, verify, { isRead, signal }, send)
-      : send();
+    const content = { ...request, signal, isSentOnce: !isRead };
+    const sendOnce = (isStale?: () => boolean) =>
+      sendUpstream(node, { ...content, ...isStale && { isStale } }, auth, upstreamLimits);
+    const sending = this.#pending = verify
+      ? sendVerified(node, verify, { isRead, signal }, sendOnce)
+      : sendOnce();
     let response: UpstreamResponse | undefined;
     try {
-      response = await withSignal(call, clientSignal);
+      response = await withSignal(sending, clientSignal);
     } finally {
       // The node has finished if its response is complete or the call failed. The node may still be
       // busy if the response is a stream or the call was aborted.
       const hasNodeEnded = response ? response.isWhole : !clientSignal.aborted;
-      if (hasNodeEnded) this.#call = undefined;
+      if (hasNodeEnded) this.#pending = undefined;
     }
     if (!choosesStatus(operation)) slots.noteBusy(saysBusy(response));
     this.#bytesLeft -= response.size;
@@ -219,7 +219,7 @@ export class RunningCalls {
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const response = this.#call && await this.#call.catch(() => undefined);
+    const response = this.#pending && await this.#pending.catch(() => undefined);
     this.#owner.requestBytes.dispose();
     this.#responseBytes.dispose();
     if (response) await response.drain();
@@ -234,8 +234,8 @@ export class RunningCalls {
 }
 
 const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
-  jsonrpc: entry.operation.name,
-  params: params ?? null,
+  method: entry.operation.name,
+  params,
 });
 
 /**

@@ -11,7 +11,7 @@ import { createRunId } from "../run-id.ts";
 import { runBeside } from "../with-timeout.ts";
 import { goneOf } from "./request.ts";
 import { problem } from "./problem.ts";
-import { unfinishedResponse } from "./response.ts";
+import { bareResponse } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
@@ -122,7 +122,7 @@ export class EventStream<Name extends string> {
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
       return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
-    if (request.method === "HEAD") return unfinishedResponse(200, EVENT_HEADERS);
+    if (request.method === "HEAD") return bareResponse(200, EVENT_HEADERS);
     if (this.#hasEnded) {
       const detail = "These events have ended; ask for them again";
       return problem(503, detail, { "retry-after": "5" });
@@ -157,7 +157,7 @@ export class EventStream<Name extends string> {
       },
       cancel: () => this.#remove(listener),
     }, { highWaterMark: 0 });
-    return unfinishedResponse(200, EVENT_HEADERS, stream);
+    return bareResponse(200, EVENT_HEADERS, stream);
   }
 
   end(): void {

@@ -4,7 +4,7 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import { nativeOf, PROBLEM, titleOf, unfinishedResponse } from "./response.ts";
+import { bareResponse, nativeOf, PROBLEM, titleOf } from "./response.ts";
 
 /**
  * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not
@@ -41,7 +41,7 @@ export function problem(
     throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
   }
   const body = encodeText(problemText(status, detail, members));
-  return unfinishedResponse(status, {
+  return bareResponse(status, {
     "content-type": PROBLEM,
     "content-length": String(body.byteLength),
     "cache-control": "no-store",
@@ -69,16 +69,20 @@ export function problemText(
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 
-/** @param hint a sentence for clients that have a wrong address */
+/** Adds a sentence to another one, unless it is empty. Neither has a full stop at its end. */
+export const withHint = (detail: string, hint: string): string =>
+  hint === "" ? detail : `${detail}. ${hint}`;
+
+/** @param hint a sentence for clients that have a wrong address, or an empty text */
 export function notFound(
-  hint: string,
+  hint: string = "",
   headers?: Readonly<Record<string, string>>,
 ): Response {
   const detail = "This path is not served; see /v1/spec for the available paths";
-  return problem(404, detail + hint, headers);
+  return problem(404, withHint(detail, hint), headers);
 }
 
 export function notAllowed(methods: readonly string[], hint: string): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
-  return problem(405, `This path allows ${allow}${hint}`, { allow });
+  return problem(405, withHint(`This path allows ${allow}`, hint), { allow });
 }

@@ -164,12 +164,12 @@ function completeHead(
 }
 
 /**
- * Makes a response to which {@linkcode finish} need not add the common headers, which would take as
- * long as the rest of a short request.
+ * Makes a response to which {@linkcode complete} need not add the common headers, which would take
+ * as long as the rest of a short request.
  *
  * @param head the result of {@linkcode completeHead}
  */
-function completeResponse(body: HeldBytes | Body, head: ResponseInit): Response {
+function responseWith(body: HeldBytes | Body, head: ResponseInit): Response {
   if (body && "parts" in body) return markComplete(new ResponseInParts(body, head));
   const response = markComplete(new FastResponse(isNative ? sendable(body) : body, head));
   return body instanceof ReadableStream ? Object.assign(response, { [STREAMED]: true }) : response;
@@ -193,22 +193,22 @@ export class PreparedHead {
   respond(common: CommonHeaders, body: Body): Response {
     let head = this.#made.get(common);
     if (!head) this.#made.set(common, head = completeHead(this.#status, this.#own, common));
-    return completeResponse(body, head);
+    return responseWith(body, head);
   }
 }
 
 /** @param headers the response's own headers, with names in lower case */
-export function finishedResponse(
+export function completeResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: HeldBytes | Body,
   common: CommonHeaders,
 ): Response {
-  return completeResponse(body, completeHead(status, headers, common));
+  return responseWith(body, completeHead(status, headers, common));
 }
 
-/** Makes a response to which {@linkcode finish} adds the common headers. */
-export const unfinishedResponse = (
+/** Makes a response to which {@linkcode complete} adds the common headers. */
+export const bareResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Body = null,
@@ -224,7 +224,7 @@ export const unfinishedResponse = (
  * Problem details are sent as `application/json` to a client that asks for this type by name, and
  * not for their own.
  */
-export function finish(
+export function complete(
   response: Response,
   { headers: common, vary }: CommonHeaders,
   { method, headers: asked }: Pick<Request, "method"> & Partial<Pick<Request, "headers">>,

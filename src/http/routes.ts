@@ -5,7 +5,8 @@
  */
 import { IttyRouter } from "itty-router";
 import { isOwnPath } from "./own-paths.ts";
-import type { RequestTarget, ServedRequest } from "./request.ts";
+import type { ServedRequest } from "./request.ts";
+import type { RequestTarget } from "./target.ts";
 import {
   type CommonHeaders,
   type CommonHeadersFor,
@@ -13,7 +14,7 @@ import {
   preflightHeaders,
 } from "./common-headers.ts";
 import { notAllowed, notFound } from "./problem.ts";
-import { unfinishedResponse } from "./response.ts";
+import { bareResponse } from "./response.ts";
 
 export interface Route {
   /**
@@ -167,7 +168,7 @@ export class Routes {
     const methods = await allowedMethods(path, found);
     if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(routed));
     const allow = [...methods, "OPTIONS"].join(", ");
-    return unfinishedResponse(204, { allow, ...isPreflight(request) && preflight(routed, found) });
+    return bareResponse(204, { allow, ...isPreflight(request) && preflight(routed, found) });
   }
 }
 
@@ -210,5 +211,5 @@ function preflight(
 
 /** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 export function redirect(location: string): Response {
-  return unfinishedResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
+  return bareResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
 }

@@ -100,7 +100,7 @@ interface SourceFailure {
 
 function failuresIn({ plan, cache }: Evidence): SourceFailure[] {
   return [...plan.sources].flatMap(([name, { role }]) => {
-    const error = role === "optional" ? undefined : cache.get(name)?.error;
+    const error = role === "extra" ? undefined : cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
 }

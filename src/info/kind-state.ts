@@ -62,7 +62,7 @@ export class KindState {
   /** The time that a node which responds to each request in time may take, in milliseconds. */
   get timeout(): number {
     const { plan } = this;
-    const awaited = [...plan.sources.values()].filter(({ role }) => role !== "optional");
+    const awaited = [...plan.sources.values()].filter(({ role }) => role !== "extra");
     const own = awaited.map(({ timeout }) => timeout);
     return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
@@ -183,7 +183,7 @@ export class KindState {
         if (absent?.isTooLarge) remarks.set(name, absent.message);
         if (role === "required") took = Math.max(took ?? 0, outcome.took);
         if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
-      } else if (role === "optional") {
+      } else if (role === "extra") {
         const { message, hint } = outcome.error;
         remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
       }

@@ -20,7 +20,7 @@ import {
 } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeMemory } from "./node-memory.ts";
-import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
+import { NodeReader, EXTRA_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
@@ -30,7 +30,7 @@ import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the timeout of the sources. */
-const SNAPSHOT_GRACE_MS = OPTIONAL_PATIENCE + 200;
+const SNAPSHOT_GRACE_MS = EXTRA_PATIENCE + 200;
 /** The number of polls that a call may wait for while connections are lost. */
 const POLLS_MAX = 3;
 

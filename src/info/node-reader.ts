@@ -30,7 +30,7 @@ import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Optional sources delay the end of a poll by at most this many milliseconds. */
-export const OPTIONAL_PATIENCE = 200;
+export const EXTRA_PATIENCE = 200;
 /** Sources that are so late show that this process was suspended. In milliseconds. */
 const LATE = 1000;
 /** The minimum number of milliseconds between two attempts to detect a different kind. */
@@ -82,7 +82,7 @@ export class NodeReader {
   #detectedAt = -Infinity;
   /** The losses of connections before the last poll that has ended. */
   #losses = -1;
-  /** The optional sources that have not responded yet. */
+  /** The extra sources that have not responded yet. */
   readonly #pending = new Map<string, Promise<void>>();
 
   constructor(node: Node, options: NodeReaderOptions) {
@@ -160,7 +160,7 @@ export class NodeReader {
     return { ...this.#state.report(now, this.#statusOfUnknown()), until: now.monotonic + RETRY_MS };
   }
 
-  /** Resolves when all optional sources have responded. */
+  /** Resolves when all extra sources have responded. */
   async settled(): Promise<void> {
     await Promise.all(this.#pending.values());
   }
@@ -238,12 +238,12 @@ export class NodeReader {
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>
       cache.get(name)?.last?.values.get(pointer);
-    const ask = (isOptional: boolean, signal: LightSignal, others?: Asked) => {
-      const sources = due.filter(([, { role }]) => (role === "optional") === isOptional);
+    const ask = (isExtra: boolean, signal: LightSignal, others?: Asked) => {
+      const sources = due.filter(([, { role }]) => (role === "extra") === isExtra);
       return querySources(this.#node, new Map(sources), { signal, remembered, others });
     };
     const asked = ask(false, signal);
-    // A request to an optional source may continue after the end of the poll.
+    // A request to an extra source may continue after the end of the poll.
     for (const [name, outcome] of ask(true, this.#node.signal, asked)) {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
@@ -252,7 +252,7 @@ export class NodeReader {
     // A batch that the node does not take is followed by single calls.
     const longest = Math.max(timeout, ...due.map(([, source]) => source.timeout));
     if (took > 2 * longest + LATE && !isAgain) return false;
-    await waitAtMost(this.settled(), OPTIONAL_PATIENCE);
+    await waitAtMost(this.settled(), EXTRA_PATIENCE);
     if (signal.aborted) return true;
     for (const [name, outcome] of outcomes) this.#options.onOutcome.emit(name, outcome);
     this.#state.update(outcomes, this.#options.now(), since);

@@ -31,7 +31,7 @@ export interface PlannedSource {
 }
 
 /** The effect of a source's failure on the status: see `roleOf`. */
-export type Role = "required" | "degrading" | "optional";
+export type Role = "required" | "degrading" | "extra";
 
 export interface Plan {
   readonly kind: string | undefined;
@@ -180,7 +180,7 @@ function decidingSourcesIn(names: readonly string[], kind: Kind | undefined, sou
  *   is `degraded`.
  * - `degrading`: A deciding source that is rare, while another one is not. If such a source fails,
  *   the node's status is `degraded`.
- * - `optional`: Any other source. The failure of an optional source does not affect the status.
+ * - `extra`: Any other source. Its failure does not affect the status.
  *
  * @param deciding the sources that decide the status
  * @param rare the sources that have a `ttl` of their own
@@ -192,7 +192,7 @@ function roleOf(
   identity: readonly string[],
 ): Role {
   if (identity.includes(name)) return "required";
-  if (!deciding.includes(name)) return "optional";
+  if (!deciding.includes(name)) return "extra";
   const areAllRare = deciding.every((judge) => rare.includes(judge));
   return rare.includes(name) && !areAllRare ? "degrading" : "required";
 }

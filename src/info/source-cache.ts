@@ -24,7 +24,7 @@ interface SourceState {
   readonly askedAt?: Instant;
   /**
    * The time from which the source is asked again, in milliseconds; missing after a failure, except
-   * that of an optional source.
+   * that of an extra source.
    */
   readonly dueAt?: number | undefined;
   /** The time up to which the outcome may be repeated, in milliseconds. */
@@ -64,8 +64,8 @@ const LEAST_AGE_MS = 1000;
 const PAUSE = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
-/** The longest time after which a failed optional source is queried again. */
-const RETRY_OPTIONAL_MS = 60_000;
+/** The longest time after which a failed extra source is queried again. */
+const RETRY_EXTRA_MS = 60_000;
 
 export class SourceCache {
   readonly #plan: Plan;
@@ -114,10 +114,10 @@ export class SourceCache {
       const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
       if (!askedAt || !isExternal(planned)) {
         // A pause alone does not end the `ttl` of the operator's own sources.
-        const isDoubted = planned.role === "optional" ? mayBeOther : isUncertain;
+        const isDoubted = planned.role === "extra" ? mayBeOther : isUncertain;
         return isDoubted || now.monotonic >= dueAt;
       }
-      const wait = error ? Math.min(planned.ttl, RETRY_OPTIONAL_MS) : planned.ttl;
+      const wait = error ? Math.min(planned.ttl, RETRY_EXTRA_MS) : planned.ttl;
       const least = isBackground && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
       return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
     }).map(([name]) => name);
@@ -136,7 +136,7 @@ export class SourceCache {
         const last = { values: outcome.values, ...now };
         const planned = this.#plan.sources.get(name)!;
         // It may come late, and a program is run less often while nobody requests `/v1/info`.
-        const least = planned.role === "optional" ? WATCHED_PROGRAM_MS : 0;
+        const least = planned.role === "extra" ? WATCHED_PROGRAM_MS : 0;
         const ttl = Math.max(planned.ttl, least);
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = outcome.absent !== undefined;
@@ -146,15 +146,15 @@ export class SourceCache {
         const until = now.monotonic + RETRY_MS;
         const { error } = outcome;
         const { role, ttl } = this.#plan.sources.get(name)!;
-        const dueAt = role === "optional" ? since + Math.min(ttl, RETRY_OPTIONAL_MS) : undefined;
+        const dueAt = role === "extra" ? since + Math.min(ttl, RETRY_EXTRA_MS) : undefined;
         states.set(name, { ...states.get(name), askedAt: now, until, error, dueAt });
       }
     }
-    const isOfNode = this.required.some((name) => outcomes.has(name));
-    if (!isOfNode || this.isUnreachable) return;
+    const isNodeAsked = this.required.some((name) => outcomes.has(name));
+    if (!isNodeAsked || this.isUnreachable) return;
     for (const [name, state] of states) {
-      const isBeside = isExternal(this.#plan.sources.get(name)!);
-      if (!state.error && !isBeside) states.set(name, { ...state, validAt: now });
+      const isOfNode = !isExternal(this.#plan.sources.get(name)!);
+      if (!state.error && isOfNode) states.set(name, { ...state, validAt: now });
     }
   }
 
@@ -194,7 +194,7 @@ export class SourceCache {
 
 /** True for a program, a file and another server, to which a change of the node means nothing. */
 function isExternal({ source, role }: PlannedSource): boolean {
-  if (role !== "optional") return false;
+  if (role !== "extra") return false;
   if ("command" in source || "file" in source) return true;
   const { get, post, path } = source as { get?: string; post?: string; path?: string };
   return /^https?:/i.test(get ?? post ?? path ?? "");

@@ -20,6 +20,7 @@ import {
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { RequestLimits } from "../node/request.ts";
+import { rpcRequestOf } from "../node/rpc.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -130,7 +131,7 @@ class Query {
     const planned = names.map((name) => this.#sources.get(name)!);
     const sources = planned.map(({ source }) => source as JsonRpcSource);
     const timeout = Math.max(...planned.map(({ timeout }) => timeout));
-    const outcomes = this.#node.rpc(sources, { ...this.#options, path, timeout });
+    const outcomes = this.#node.rpc(sources.map(rpcRequestOf), { ...this.#options, path, timeout });
     for (const [at, name] of names.entries()) {
       const response = outcomes.then((outcomes) => readOutcome(sources[at]!, outcomes[at]!));
       this.#responses.set(name, response);
@@ -146,8 +147,8 @@ class Query {
     if ("jsonrpc" in source) {
       const given = source.params as unknown[];
       const params = await Promise.all(given.map((param) => this.#valueOfParam(param)));
-      const call = { jsonrpc: source.jsonrpc, params };
-      const [outcome] = await this.#node.rpc([call], { ...limits, path: source.path });
+      const request = rpcRequestOf({ jsonrpc: source.jsonrpc, params });
+      const [outcome] = await this.#node.rpc([request], { ...limits, path: source.path });
       return readOutcome(source, outcome!);
     }
     const link = linkOf(source);

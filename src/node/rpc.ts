@@ -22,11 +22,16 @@ import {
 import { isLong, pause } from "../slices.ts";
 import type { TextResponse } from "./request.ts";
 
-/** A method to call, and its parameters. */
-export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
-  /** A text is JSON. With `null`, no parameters are sent. @default [] */
-  readonly params?: JsonRpcSource["params"] | string | null;
+export interface RpcRequest {
+  readonly method: string;
+  /** JSON text; if `undefined`, no parameters are sent. */
+  readonly params: string | undefined;
 }
+
+/** Makes a request of what a kind tells to call. Without `params`, the method gets `[]`. */
+export const rpcRequestOf = (
+  { jsonrpc, params = [] }: Pick<JsonRpcSource, "jsonrpc"> & Partial<JsonRpcSource>,
+): RpcRequest => ({ method: jsonrpc, params: formatJson(params) });
 
 /** How calls are sent, and how their responses are read. */
 export interface RpcTransport {
@@ -128,7 +133,7 @@ export class RpcEndpoint {
     calls: readonly RpcRequest[],
     transport: RpcTransport,
   ): Promise<CallOutcome[]> {
-    const texts = calls.map((call, id) => textOfCall(call, id));
+    const texts = calls.map(({ method, params }, id) => writeCall(method, id, params));
     const text = `[${texts.join(",")}]`;
     const sent = await this.#sendBatch(text, calls.length, transport, readResponse);
     if (sent.is === "failed") return calls.map(() => sent.outcome);
@@ -202,8 +207,11 @@ async function callSingly(
   return outcomes;
 }
 
-async function callOne(call: RpcRequest, transport: RpcTransport): Promise<CallOutcome> {
-  const asked = await ask(textOfCall(call, 1), transport, readResponse);
+async function callOne(
+  { method, params }: RpcRequest,
+  transport: RpcTransport,
+): Promise<CallOutcome> {
+  const asked = await ask(writeCall(method, 1, params), transport, readResponse);
   if ("error" in asked) return asked;
   const { content, response } = asked;
   return { response, ...await outcomeOf(isSingle(content) ? content : {}) };
@@ -274,8 +282,3 @@ async function countIn(
 /** A text without an id may be an error of another server. */
 const isRpcError = ({ id, error = "" }: RpcResponse): boolean =>
   error.startsWith("{") || (error.startsWith('"') && id !== undefined);
-
-function textOfCall({ jsonrpc: method, params = [] }: RpcRequest, id: number): string {
-  const text = typeof params === "string" ? params : params && formatJson(params);
-  return writeCall(method, id, text ?? undefined);
-}

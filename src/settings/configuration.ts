@@ -16,7 +16,7 @@ import {
   resolveForward,
 } from "../gateway/policy.ts";
 import type { Cors } from "../http/common-headers.ts";
-import type { Hosts } from "../http/request.ts";
+import type { Hosts } from "../http/host-trust.ts";
 import {
   EVENT_DEFAULTS,
   type EventSettings,

@@ -228,7 +228,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Makes the only subscription of a client. */
   async follow(call: ReadyCall): Promise<RpcOutcome> {
     const deferred: Subscription[] = [];
-    const outcome = await this.subscriptions.send(call, true, deferred);
+    const outcome = await (await this.subscriptions.send(call, true, deferred)).outcome;
     this.#outbox.release(deferred);
     if (outcome.error) this.#finish("left");
     for (const subscription of deferred) void this.#endFinished(subscription);
@@ -249,7 +249,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const lease = gateway.lease(this.#gone, caller);
     const deferred: Subscription[] = [];
     const subscriber: Subscriber = {
-      send: (call, isOnly, onSent) => this.subscriptions.send(call, isOnly, deferred, onSent),
+      send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),
     };
     try {
       const refusal = !table.isKnown

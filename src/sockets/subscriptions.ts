@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { SentCall } from "../gateway/call-rpc.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import type { ReadyCall } from "../gateway/running-calls.ts";
@@ -16,6 +17,11 @@ export interface NodeAccess {
   readonly gateway: Gateway;
   /** @throws {Refusal} if the node takes no connection */
   openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
+}
+
+interface CallAtNode {
+  readonly responding: Promise<RpcOutcome>;
+  readonly callId: string;
 }
 
 interface SubscriptionsOwner extends NodeSocketOwner {
@@ -87,44 +93,60 @@ export class Subscriptions {
   }
 
   /**
-   * Sends a call on the connection to the node. Adds to `deferred` the subscriptions whose
-   * notifications wait until they are released, so that they come after the response, as at the
-   * node.
+   * Resolves when the call is on its way to the node, or cannot be sent, to its outcome. Adds to
+   * `deferred` the subscriptions whose notifications wait until they are released, so that they
+   * come after the response, as at the node.
    *
    * @param isOnly true if no other call of the message is sent
-   * @param onSent called when the call is on its way to the node
    */
-  async send(
+  async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<SentCall> {
+    const sending = this.#send(call);
+    const outcome = this.#complete(call, sending, isOnly, deferred).catch(failure);
+    await sending.catch(() => {});
+    return { outcome };
+  }
+
+  /** @throws {Refusal} if the call cannot be sent */
+  async #send(call: ReadyCall): Promise<CallAtNode> {
+    const { entry: { operation }, params, unsubscribe } = call;
+    if (unsubscribe !== undefined) {
+      if (!this.#nodeSocket || this.#endedBy(call).length === 0) throw NO_SUBSCRIPTION;
+      return callNode(this.#nodeSocket, unsubscribe, params);
+    }
+    if (operation.subscription) this.#checkLimits(call);
+    const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
+    await this.#checkNode();
+    return callNode(nodeSocket, operation.name, params);
+  }
+
+  #checkLimits(call: ReadyCall): void {
+    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) throw TOO_MANY;
+    if (!hasNotification(call) && !isShortCall(call)) throw TOO_LONG;
+  }
+
+  #complete(
     call: ReadyCall,
+    sending: Promise<CallAtNode>,
     isOnly: boolean,
     deferred: Subscription[],
-    onSent: () => void = () => {},
   ): Promise<RpcOutcome> {
-    const { entry: { operation }, params, unsubscribe } = call;
-    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params, onSent);
-    try {
-      if (operation.subscription) return await this.#subscribe(call, deferred, onSent);
-      // What another call of the message takes must not keep notifications waiting.
-      return await this.#call(call, isOnly ? deferred : undefined, onSent);
-    } catch (error) {
-      return failure(error);
-    }
+    if (call.unsubscribe !== undefined) return this.#unsubscribe(call, sending);
+    if (call.entry.operation.subscription) return this.#subscribe(call, sending, deferred);
+    // What another call of the message takes must not keep notifications waiting.
+    return this.#call(call, sending, isOnly ? deferred : undefined);
   }
 
   async #subscribe(
     call: ReadyCall,
+    sending: Promise<CallAtNode>,
     deferred: Subscription[],
-    onSent: () => void,
   ): Promise<RpcOutcome> {
-    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) throw TOO_MANY;
-    const hasNotification = call.entry.operation.subscription!.notification !== undefined;
-    if (!hasNotification && !isShortCall(call)) throw TOO_LONG;
     this.#subscribing++;
     try {
-      const { responding, callId } = await this.#begin(call, onSent);
+      const { responding, callId } = await sending;
       const outcome = await responding;
       if (outcome.error || this.#hasEnded) return outcome;
-      const id = hasNotification ? outcome.result : callId;
+      const id = hasNotification(call) ? outcome.result : callId;
       if (!SUBSCRIPTION_ID.test(id)) {
         this.#owner.end("node");
         throw new SourceError("bad_answer", "sent no id of a subscription");
@@ -141,31 +163,31 @@ export class Subscriptions {
   }
 
   async #call(
-    call: ReadyCall,
+    { params }: ReadyCall,
+    sending: Promise<CallAtNode>,
     deferred: Subscription[] | undefined,
-    onSent: () => void,
   ): Promise<RpcOutcome> {
-    const { responding } = await this.#begin(call, onSent);
-    const outcome = await responding;
+    const outcome = await (await sending).responding;
     for (const [id, subscription] of this.#all) {
-      if (!deferred || !call.params?.includes(id)) continue;
+      if (!deferred || !params?.includes(id)) continue;
       subscription.defer();
       deferred.push(subscription);
     }
     return outcome;
   }
 
-  /** Resolves when the call is on its way to the node. */
-  async #begin(
-    { entry: { operation }, params }: ReadyCall,
-    onSent: () => void,
-  ): Promise<{ readonly responding: Promise<RpcOutcome>; readonly callId: string }> {
-    const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
-    await this.#checkNode();
-    const responding = nodeSocket.call(operation.name, params);
-    const callId = String(nodeSocket.lastId);
-    onSent();
-    return { responding, callId };
+  async #unsubscribe(call: ReadyCall, sending: Promise<CallAtNode>): Promise<RpcOutcome> {
+    const ended = this.#endedBy(call);
+    const outcome = await (await sending).responding;
+    for (const { id, hasEnded } of ended) {
+      // A node says false of what it has ended itself.
+      if (hasEnded || (!outcome.error && outcome.result !== "false")) this.#all.delete(id);
+    }
+    return outcome;
+  }
+
+  #endedBy({ unsubscribe, params }: ReadyCall): Subscription[] {
+    return [...this.#all.values()].filter((one) => one.isEndedBy(unsubscribe!, params));
   }
 
   /**
@@ -179,23 +201,6 @@ export class Subscriptions {
     // Nothing would be lost, and the next connection may reach the expected node.
     if (this.size === 0) this.#owner.end("node");
     throw unexpected;
-  }
-
-  async #unsubscribe(
-    method: string,
-    params: string | undefined,
-    onSent: () => void,
-  ): Promise<RpcOutcome> {
-    const ended = [...this.#all.values()].filter((one) => one.isEndedBy(method, params));
-    if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
-    const responding = this.#nodeSocket.call(method, params);
-    onSent();
-    const outcome = await responding;
-    for (const { id, hasEnded } of ended) {
-      // A node says false of what it has ended itself.
-      if (hasEnded || (!outcome.error && outcome.result !== "false")) this.#all.delete(id);
-    }
-    return outcome;
   }
 
   /** Drops the first of the subscriptions that the node has ended, if there are many. */
@@ -225,6 +230,18 @@ export class Subscriptions {
     nodeSocket.owner = this.#owner;
     if (nodeSocket.hasEnded) this.#owner.onNodeSocketEnd();
   }
+}
+
+const hasNotification = ({ entry: { operation } }: ReadyCall): boolean =>
+  operation.subscription!.notification !== undefined;
+
+function callNode(
+  nodeSocket: NodeSocket,
+  method: string,
+  params: string | undefined,
+): CallAtNode {
+  const responding = nodeSocket.call(method, params);
+  return { responding, callId: String(nodeSocket.lastId) };
 }
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

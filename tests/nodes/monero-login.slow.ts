@@ -58,9 +58,10 @@ const KINDS = kindsRefusing({
   },
 });
 
-const CALLS = ["get_info", "get_version", "get_last_block_header"].map((
-  jsonrpc,
-) => ({ jsonrpc }));
+const CALLS = ["get_info", "get_version", "get_last_block_header"].map((method) => ({
+  method,
+  params: "[]",
+}));
 
 testWhere(
   login,

@@ -1,0 +1,69 @@
+/**
+ * Finds the path of a request below the prefix at which the host application mounts the service.
+ *
+ * @module
+ */
+export class Prefix {
+  readonly #prefix: string;
+  /** For the prefix `/deep/node`: `/deep/node`, `/node` and `""`. */
+  readonly #ends: readonly string[];
+
+  /** @param prefix such as `/deep/node`, or `""` for none */
+  constructor(prefix: string) {
+    const parts = prefix.split("/").slice(1);
+    this.#prefix = prefix;
+    this.#ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+  }
+
+  /**
+   * Returns the possible paths, likeliest first.
+   *
+   * @param isWhole true if no router can have stripped a part of the prefix
+   * @param original the path that the client requested, or `""` if the router does not tell
+   */
+  strip(pathname: string, isWhole = false, original = ""): readonly string[] {
+    // Behind a prefix that the router has stripped, the node's path may begin like the prefix.
+    if (this.#prefix !== "" && original.endsWith(this.#prefix + pathname)) return [pathname];
+    const starts = isWhole ? [this.#prefix] : this.#ends;
+    const missing = this.#missingAfter(mountOf(pathname, original));
+    return starts.filter((start) => missing === undefined || start.toLowerCase() === missing)
+      .flatMap((start) => stripStart(pathname, start) ?? []);
+  }
+
+  /**
+   * Returns the rest of the prefix, in lower case, if a router has removed only its beginning. What
+   * is beside that rest is not below the prefix.
+   */
+  #missingAfter(mount: string): string | undefined {
+    const prefix = this.#prefix.toLowerCase(), begun = mount.toLowerCase();
+    return begun !== "" && prefix.startsWith(`${begun}/`) ? prefix.slice(begun.length) : undefined;
+  }
+
+  /**
+   * Resolves a path such as `v1/spec` for a `Location` header.
+   *
+   * @param original the path that the client requested, or `""` if the router does not tell
+   */
+  locate(reference: string, pathname: string, original: string): string {
+    const isKnown = original !== "" || stripStart(pathname, this.#prefix) !== undefined;
+    return isKnown ? relativeTo(original || pathname, reference) : `${this.#prefix}/${reference}`;
+  }
+}
+
+/** Returns what a router has removed from the path, or an empty text if it does not tell. */
+function mountOf(pathname: string, original: string): string {
+  if (original.endsWith(pathname)) return original.slice(0, -pathname.length);
+  return pathname === "/" ? original : "";
+}
+
+function stripStart(pathname: string, start: string): string | undefined {
+  if (start !== "" && pathname === start) return "/";
+  return pathname.startsWith(`${start}/`) ? pathname.slice(start.length) : undefined;
+}
+
+function relativeTo(pathname: string, reference: string): string {
+  const last = pathname.slice(pathname.lastIndexOf("/") + 1);
+  if (last === "") return reference;
+  // A first segment with a colon would be parsed as a scheme (RFC 3986, section 4.2).
+  return `${last.includes(":") ? "./" : ""}${last}/${reference}`;
+}
