@@ -56,28 +56,34 @@ export class CallHandler {
     }
     const query = target.search.slice(1);
     const caller = await gateway.identify(request, query);
-    const call = { ...unread, path: path.slice(prefix.length), query, common, table, caller };
     const quota = gateway.quotaOf(caller);
     const refusal = quota?.refusal;
-    const response = refusal
-      ? await this.#refuse(protocol, refusal, unread)
-      : await this.#forward(gateway, protocol, call);
+    const response = refusal ? await this.#refuse(protocol, refusal, unread) : await this.#forward(
+      gateway,
+      protocol,
+      {
+        request,
+        content,
+        path: path.slice(prefix.length),
+        query,
+        common,
+        table,
+        caller,
+        lease: gateway.lease(goneOf(request), caller),
+      },
+    );
     for (const [name, value] of Object.entries(quota?.headers ?? {})) {
       response.headers.set(name, value);
     }
     return response;
   }
 
-  async #forward(
-    gateway: Gateway,
-    protocol: CallProtocol,
-    call: Omit<Call, "lease">,
-  ): Promise<Response> {
-    const lease = gateway.lease(goneOf(call.request), call.caller);
+  async #forward(gateway: Gateway, protocol: CallProtocol, call: Call): Promise<Response> {
+    const { lease } = call;
     // While somebody listens, the token is read again, also before the content is complete.
     const ignoreToken = lease.token && onAbort(lease.token, () => {});
     try {
-      return await protocol.respond(gateway, { ...call, lease });
+      return await protocol.respond(gateway, call);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       lease.charge(error);

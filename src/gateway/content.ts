@@ -220,8 +220,8 @@ async function readBody(
       timer = startPeriod();
       wanted = length + MIN_CALL_RATE.bytes;
     }
-    if (isInTinyParts(++count, length)) refusal = TINY;
-    else if (length > most) {
+    count++;
+    if (length > most) {
       refusal = refuseLonger();
       if (!isDiscarded) return false;
       clearTimeout(timer);
@@ -229,7 +229,9 @@ async function readBody(
       reserved.set(0);
       discarding = new Discarding(stop);
       return true;
-    } else if (!reserved.set(length)) refusal = FULL;
+    }
+    if (isInTinyParts(count, length)) refusal ??= TINY;
+    else if (!reserved.set(length)) refusal ??= FULL;
     else parts.push(part);
     return refusal === undefined;
   };

@@ -153,9 +153,24 @@ export class RunningCalls {
       reserved: this.#responseBytes,
       stop: clientSignal,
     };
-    const content = { ...request, signal, isSentOnce: !isRead };
+    const { method, url, target, headers, body, closesConnection } = request;
     const sendOnce = (isStale?: () => boolean) =>
-      sendUpstream(node, { ...content, ...isStale && { isStale } }, auth, upstreamLimits);
+      sendUpstream(
+        node,
+        {
+          method,
+          url,
+          target,
+          headers,
+          body,
+          closesConnection,
+          signal,
+          isSentOnce: !isRead,
+          isStale,
+        },
+        auth,
+        upstreamLimits,
+      );
     const sending = this.#pending = verify
       ? sendVerified(node, verify, { isRead, signal }, sendOnce)
       : sendOnce();

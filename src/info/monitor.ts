@@ -20,7 +20,7 @@ import {
 } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeMemory } from "./node-memory.ts";
-import { NodeReader, EXTRA_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
+import { EXTRA_PATIENCE, NodeReader, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";

@@ -29,7 +29,7 @@ import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** Optional sources delay the end of a poll by at most this many milliseconds. */
+/** Extra sources delay the end of a poll by at most this many milliseconds. */
 export const EXTRA_PATIENCE = 200;
 /** Sources that are so late show that this process was suspended. In milliseconds. */
 const LATE = 1000;

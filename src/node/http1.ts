@@ -25,7 +25,7 @@ export interface RequestContent {
    * True if the request has a connection of its own, which is closed afterwards: many servers read
    * the body of a `GET` as the next request.
    */
-  readonly closesConnection?: boolean;
+  readonly closesConnection?: boolean | undefined;
 }
 
 export interface NodeRequest extends RequestContent {
@@ -33,7 +33,7 @@ export interface NodeRequest extends RequestContent {
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isSentOnce: boolean;
   /** Asked right before the request is sent: if true, it is not sent, and fails with `STALE`. */
-  readonly isStale?: () => boolean;
+  readonly isStale?: (() => boolean) | undefined;
   /** Requests share a connection only if they have the same key. */
   readonly connectionKey?: object | undefined;
 }

@@ -100,28 +100,29 @@ export class Subscriptions {
    * @param isOnly true if no other call of the message is sent
    */
   async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<SentCall> {
+    const refusal = this.#refusalOf(call);
+    if (refusal) return { outcome: Promise.resolve(failure(refusal)) };
     const sending = this.#send(call);
     const outcome = this.#complete(call, sending, isOnly, deferred).catch(failure);
     await sending.catch(() => {});
     return { outcome };
   }
 
-  /** @throws {Refusal} if the call cannot be sent */
-  async #send(call: ReadyCall): Promise<CallAtNode> {
-    const { entry: { operation }, params, unsubscribe } = call;
-    if (unsubscribe !== undefined) {
-      if (!this.#nodeSocket || this.#endedBy(call).length === 0) throw NO_SUBSCRIPTION;
-      return callNode(this.#nodeSocket, unsubscribe, params);
+  #refusalOf(call: ReadyCall): Refusal | undefined {
+    if (call.unsubscribe !== undefined) {
+      return this.#endedBy(call).length === 0 ? NO_SUBSCRIPTION : undefined;
     }
-    if (operation.subscription) this.#checkLimits(call);
+    if (!call.entry.operation.subscription) return undefined;
+    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return TOO_MANY;
+    return !hasNotification(call) && !isShortCall(call) ? TOO_LONG : undefined;
+  }
+
+  /** Rejects if the call cannot be sent. */
+  async #send({ entry: { operation }, params, unsubscribe }: ReadyCall): Promise<CallAtNode> {
+    if (unsubscribe !== undefined) return callNode(this.#nodeSocket!, unsubscribe, params);
     const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
     await this.#checkNode();
     return callNode(nodeSocket, operation.name, params);
-  }
-
-  #checkLimits(call: ReadyCall): void {
-    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) throw TOO_MANY;
-    if (!hasNotification(call) && !isShortCall(call)) throw TOO_LONG;
   }
 
   #complete(
