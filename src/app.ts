@@ -16,7 +16,7 @@ import { Prefix } from "./http/prefix.ts";
 import { goneOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
-import { complete, nativeOf, STATUS_GONE, useJsonType } from "./http/response.ts";
+import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST, useJsonType } from "./http/response.ts";
 import {
   type Handler,
   type Matched,
@@ -183,7 +183,11 @@ export class App implements Nodeface {
         return complete(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
       }
       if (goneOf(request).aborted) {
-        return complete(new Response(null, { status: STATUS_GONE }), routed.common, request);
+        return complete(
+          new Response(null, { status: STATUS_CLIENT_CLOSED_REQUEST }),
+          routed.common,
+          request,
+        );
       }
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;

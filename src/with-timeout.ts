@@ -8,7 +8,7 @@
 const TIMER_MAX = 2 ** 31 - 1;
 
 /** Lets the process end while the timer runs. On Bun, Node and Deno, timers are objects. */
-export function runBeside(timer: unknown): void {
+export function unrefTimer(timer: unknown): void {
   (timer as { unref?(): void }).unref?.();
 }
 

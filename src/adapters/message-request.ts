@@ -49,7 +49,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     return this.#abortSignal ??= toAbortSignal(this.gone);
   }
 
-  get isReadOn(): boolean {
+  get drainsContent(): boolean {
     return this.#node.req instanceof Message;
   }
 

@@ -205,8 +205,9 @@ function relay(
     else recording.fail(error);
   };
   if (!isEmpty && !upstream.isWhole) {
-    lease.keepRunning();
-    return completeResponse(status, headers, streamOf(upstream, gateway, running, end), common);
+    lease.detach();
+    const { stream } = new RelayedContent(upstream, gateway, running, end);
+    return completeResponse(status, headers, stream, common);
   }
   end();
   const body = isEmpty ? null : lease.handOver(upstream.parts);
@@ -235,60 +236,86 @@ function checkStatus(status: number): void {
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** @param onEnd is called once, also if the client leaves; with the error, if there is one */
-function streamOf(
-  upstream: UpstreamResponse,
-  gateway: Gateway,
-  running: RunningCalls,
-  onEnd: (error?: unknown) => void,
-): ReadableStream<Bytes> {
-  let givenBytes = 0;
-  let isNodeAwaited = false;
-  let throughput = new Throughput(MIN_CALL_RATE, givenBytes, performance.now());
-  const watch = setInterval(() => {
+/** The content of a response that is passed on as the node sends it. */
+class RelayedContent {
+  readonly stream: ReadableStream<Bytes>;
+  readonly #upstream: UpstreamResponse;
+  readonly #gateway: Gateway;
+  readonly #running: RunningCalls;
+  readonly #onEnd: (error?: unknown) => void;
+  readonly #watch: ReturnType<typeof setInterval>;
+  #ignoreStop = () => {};
+  #givenBytes = 0;
+  #isNodeAwaited = false;
+  #throughput = this.#measure();
+  #hasEnded = false;
+
+  /** @param onEnd is called once, also if the client leaves; with the error, if there is one */
+  constructor(
+    upstream: UpstreamResponse,
+    gateway: Gateway,
+    running: RunningCalls,
+    onEnd: (error?: unknown) => void,
+  ) {
+    this.#upstream = upstream;
+    this.#gateway = gateway;
+    this.#running = running;
+    this.#onEnd = onEnd;
+    this.#watch = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
+    this.stream = new ReadableStream({
+      start: (controller) => this.#start(controller),
+      pull: (controller) => this.#pull(controller),
+      cancel: () => this.#end(),
+    }, { highWaterMark: 0 });
+  }
+
+  #measure(): Throughput {
+    return new Throughput(MIN_CALL_RATE, this.#givenBytes, performance.now());
+  }
+
+  #check(): void {
     // A client that waits for the node does not read slowly.
-    if (isNodeAwaited) throughput = new Throughput(MIN_CALL_RATE, givenBytes, performance.now());
-    const isSlow = throughput.isTooLow(givenBytes, performance.now());
-    if (isSlow && gateway.queuedCalls > 0) running.breakOff(READS_SLOWLY);
-  }, CHECK_INTERVAL_MS);
-  let hasEnded = false;
-  // A client that leaves while a part is awaited ends the stream, and so does the wait.
-  const end = (error?: unknown) => {
-    if (hasEnded) return;
-    hasEnded = true;
-    clearInterval(watch);
-    ignoreStop();
-    void running.end();
-    onEnd(error);
-  };
-  let ignoreStop = () => {};
-  return new ReadableStream({
-    start(controller) {
-      // What is not sent would stay in memory for as long as the client reads it.
-      ignoreStop = onAbort(running.stop, (reason) => {
-        upstream.parts.length = 0;
-        if (!hasEnded) controller.error(reason);
-        end(reason);
-      });
-    },
-    async pull(controller) {
-      try {
-        isNodeAwaited = upstream.parts.length === 0;
-        const part = upstream.parts.shift() ?? await upstream.next();
-        isNodeAwaited = false;
-        if (hasEnded) return;
-        if (part) {
-          givenBytes += part.byteLength;
-          return controller.enqueue(part);
-        }
-        end();
-        controller.close();
-      } catch (error) {
-        if (hasEnded) return;
-        end(error);
-        controller.error(error);
+    if (this.#isNodeAwaited) this.#throughput = this.#measure();
+    const isSlow = this.#throughput.isTooLow(this.#givenBytes, performance.now());
+    if (isSlow && this.#gateway.queuedCalls > 0) this.#running.abort(READS_SLOWLY);
+  }
+
+  #start(controller: ReadableStreamDefaultController<Bytes>): void {
+    // What is not sent would stay in memory for as long as the client reads it.
+    this.#ignoreStop = onAbort(this.#running.stop, (reason) => {
+      this.#upstream.parts.length = 0;
+      if (!this.#hasEnded) controller.error(reason);
+      this.#end(reason);
+    });
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Bytes>): Promise<void> {
+    const { parts } = this.#upstream;
+    try {
+      this.#isNodeAwaited = parts.length === 0;
+      const part = parts.shift() ?? await this.#upstream.next();
+      this.#isNodeAwaited = false;
+      if (this.#hasEnded) return;
+      if (part) {
+        this.#givenBytes += part.byteLength;
+        return controller.enqueue(part);
       }
-    },
-    cancel: () => end(),
-  }, { highWaterMark: 0 });
+      this.#end();
+      controller.close();
+    } catch (error) {
+      if (this.#hasEnded) return;
+      this.#end(error);
+      controller.error(error);
+    }
+  }
+
+  /** A client that leaves while a part is awaited ends the stream, and so does the wait. */
+  #end(error?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#watch);
+    this.#ignoreStop();
+    void this.#running.end();
+    this.#onEnd(error);
+  }
 }

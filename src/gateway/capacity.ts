@@ -19,7 +19,7 @@ const LONG_POLLS_MAX = 32;
 interface Running {
   /** True if nobody waits for their responses any more. */
   readonly isAbandoned: boolean;
-  breakOff(): void;
+  abort(): void;
 }
 
 export class Capacity {
@@ -84,10 +84,10 @@ export class Capacity {
     this.slots.close();
     this.longPollSlots.close();
     this.budget.close();
-    for (const running of this.#running) if (running.isAbandoned) running.breakOff();
+    for (const running of this.#running) if (running.isAbandoned) running.abort();
     if (this.#isIdle) return;
     this.#closing ??= setTimeout(() => {
-      for (const running of this.#running) running.breakOff();
+      for (const running of this.#running) running.abort();
     }, CLOSING_GRACE_MS);
   }
 

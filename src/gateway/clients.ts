@@ -8,7 +8,7 @@ import { LightSignal } from "../abort-signal.ts";
 import { decodeBase64Url } from "../decode.ts";
 import { isEqual } from "../json/values.ts";
 import { partsOfPlace, readNow } from "../node/secrets.ts";
-import { runBeside } from "../with-timeout.ts";
+import { unrefTimer } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import { TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
@@ -183,7 +183,7 @@ export class Clients {
       this.#timer = undefined;
       if (this.all.some(({ token }) => token?.isHeard)) this.#watch();
     }, WATCH_MS);
-    runBeside(this.#timer);
+    unrefTimer(this.#timer);
   }
 }
 

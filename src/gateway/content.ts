@@ -78,7 +78,7 @@ export class CallContent {
     const request = this.#request;
     const { headers } = request;
     const isLong = Number(headers.get("content-length")) > DISCARDED_MAX;
-    if (this.#hasBegun || request.isReadOn || isLong) return;
+    if (this.#hasBegun || request.drainsContent || isLong) return;
     const { readChunks = readerOf(request) } = request;
     if (!readChunks) return;
     const stop = new LightSignal();
@@ -121,7 +121,7 @@ export class CallContent {
     const declared = Number(headers.get("content-length"));
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
-    const isDiscarded = !request.isReadOn && namesContent(request);
+    const isDiscarded = !request.drainsContent && namesContent(request);
     const refuseLonger = () => isTaken ? tooLarge(most) : wrongType(types);
     const bytes = await readBody(readChunks, reserved, { most, refuseLonger, isDiscarded });
     this.#isRead = true;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Signal } from "../abort-signal.ts";
-import { STATUS_GONE } from "../http/response.ts";
+import { STATUS_CLIENT_CLOSED_REQUEST } from "../http/response.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
@@ -278,7 +278,7 @@ export class Recording {
   fail(error: unknown): Refusal {
     const isRead = this.#operation.access === "read";
     const refusal = refusalOf(error, isRead);
-    this.end(this.#lease.gone.aborted ? STATUS_GONE : refusal.status);
+    this.end(this.#lease.gone.aborted ? STATUS_CLIENT_CLOSED_REQUEST : refusal.status);
     return refusal;
   }
 }

@@ -115,7 +115,7 @@ export class Lease implements LeaseHolder {
   }
 
   /** Leaves the calls to whoever sends the node's stream, and must end them. */
-  keepRunning(): void {
+  detach(): void {
     this.#running = undefined;
   }
 

@@ -213,7 +213,7 @@ export class RunningCalls {
   }
 
   /** Ends the calls, and the response that is being sent, if it is a stream. */
-  breakOff(reason: Refusal = STOPPING_AFTERWARDS): void {
+  abort(reason: Refusal = STOPPING_AFTERWARDS): void {
     this.#deadline.end(reason);
   }
 

@@ -8,7 +8,7 @@ import { onAbort } from "../abort-signal.ts";
 import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
-import { runBeside } from "../with-timeout.ts";
+import { unrefTimer } from "../with-timeout.ts";
 import { goneOf } from "./request.ts";
 import { problem } from "./problem.ts";
 import { bareResponse } from "./response.ts";
@@ -178,7 +178,7 @@ export class EventStream<Name extends string> {
           if (listener.wantsMore) this.#enqueue(listener, COMMENT, 0);
         }
       }, COMMENT_INTERVAL_MS);
-      runBeside(this.#timer);
+      unrefTimer(this.#timer);
     }
     this.#options.onListeners(this.#listeners.size);
   }

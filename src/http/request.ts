@@ -30,7 +30,7 @@ export interface ServedRequest extends Request {
    * Others may close at once, so that a client that still sends gets no response (RFC 9112, section
    * 9.6).
    */
-  readonly isReadOn?: boolean | undefined;
+  readonly drainsContent?: boolean | undefined;
   /** The client whose call this is, for the access log; set only if there are clients. */
   clientName?: string | undefined;
   /** Present if the request is a WebSocket handshake, and the server can complete it. */

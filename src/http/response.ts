@@ -130,7 +130,7 @@ export type HttpStatus = keyof typeof REASONS;
 export const PROBLEM = "application/problem+json";
 
 /** The status that is recorded if the client has disconnected, as in nginx. */
-export const STATUS_GONE = 499;
+export const STATUS_CLIENT_CLOSED_REQUEST = 499;
 
 export const titleOf = (status: number): string | undefined =>
   (REASONS as Readonly<Record<number, string>>)[status];

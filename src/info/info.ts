@@ -132,14 +132,14 @@ export function makeInfo({ service, hasNode, values, status, updatedAt, lastSeen
 }
 
 /** What a node has told for its description. */
-export interface Told {
+export interface NodeFacts {
   readonly examples: NodeExamples;
   /** What the node says, even if the operator hides it or has another label for it. */
   readonly software: string | undefined;
   readonly version: string | undefined;
 }
 
-export interface Snapshot extends Told {
+export interface Snapshot extends NodeFacts {
   readonly info: Info;
   readonly representation: Representation;
   readonly health: { readonly passing: Representation; readonly failing: Representation };
@@ -155,7 +155,7 @@ export class Snapshots {
   #contents = 0;
   #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
 
-  of(info: Info, told: Told): Promise<Snapshot> {
+  of(info: Info, told: NodeFacts): Promise<Snapshot> {
     const text = formatJson(info, 2) + "\n";
     const key = formatJson(told);
     const last = this.#last;
@@ -169,7 +169,7 @@ export class Snapshots {
     return made;
   }
 
-  #represent(info: Info, text: string): Promise<Omit<Snapshot, keyof Told>> {
+  #represent(info: Info, text: string): Promise<Omit<Snapshot, keyof NodeFacts>> {
     this.#runId ??= createRunId();
     const tag = `${this.#runId}-${(++this.#contents).toString(36)}`;
     return makeSnapshot(info, text, tag);
@@ -180,7 +180,7 @@ async function makeSnapshot(
   info: Info,
   text: string,
   tag: string,
-): Promise<Omit<Snapshot, keyof Told>> {
+): Promise<Omit<Snapshot, keyof NodeFacts>> {
   const { status = null, status_code, status_reason, status_remedy } = info;
   const health = formatJson({ status, status_code, status_reason, status_remedy }) + "\n";
   const type = "application/json";

@@ -13,10 +13,10 @@ import type { Measured } from "./history.ts";
 import {
   type Info,
   makeInfo,
+  type NodeFacts,
   type ServiceFacts,
   type Snapshot,
   Snapshots,
-  type Told,
 } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeMemory } from "./node-memory.ts";
@@ -43,7 +43,7 @@ interface MonitorOptions {
   readonly memory?: NodeMemory;
 }
 
-export interface Inspection extends Pick<Told, "software" | "version"> {
+export interface Inspection extends Pick<NodeFacts, "software" | "version"> {
   readonly detection: Detection | undefined;
   readonly plan: Plan;
   readonly outcomes: ReadonlyMap<string, QueryOutcome>;

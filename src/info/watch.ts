@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { runBeside } from "../with-timeout.ts";
+import { unrefTimer } from "../with-timeout.ts";
 import type { Info } from "./info.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Status } from "./status.ts";
@@ -82,6 +82,6 @@ export class Watch {
       if (this.#timer === timer) this.#wait();
     }, time);
     this.#timer = timer;
-    runBeside(timer);
+    unrefTimer(timer);
   }
 }
