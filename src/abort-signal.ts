@@ -21,7 +21,7 @@ export class LightSignal implements Signal {
   reason: unknown = undefined;
   #listeners: Set<() => void> | undefined;
 
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.#listeners !== undefined && this.#listeners.size > 0;
   }
 

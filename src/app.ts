@@ -115,7 +115,7 @@ export class App implements Nodeface {
 
   #pathsOf({ url, originalUrl = url }: { url: string; originalUrl?: string | undefined }) {
     const { pathname } = parseTarget(url);
-    if (originalUrl !== url && hasDotSegments(originalUrl)) return [];
+    if (hasDotSegments(originalUrl)) return [];
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
     const original = originalUrl === url ? "" : parseTarget(originalUrl).pathname;
     return this.#prefix.strip(pathname, originalUrl === url, original);
@@ -267,7 +267,7 @@ export class App implements Nodeface {
   #liveRoutes(): Route[] {
     // A worker has no timers between requests.
     if (!HAS_SOCKETS) return [];
-    const { log, operations, cors, isService } = this.#options;
+    const { log, operations, cors, isStandalone } = this.#options;
     const { history } = this.#resources;
     // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover
     // them.
@@ -281,7 +281,7 @@ export class App implements Nodeface {
       }
       const handleAllowed: Handler = (routed) => {
         // CORS middleware of a host may let other origins send `X-Nodeface`.
-        if (!isAllowedCaller(routed.request, origins, isService)) {
+        if (!isAllowedCaller(routed.request, origins, isStandalone)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);

@@ -41,11 +41,11 @@ export class CallRoutes {
 
   constructor(options: ResolvedOptions, node: Node, resources: Resources) {
     const { node: { url, kind }, description = "none", forward, meters } = options;
-    const { log, logCalls, isService } = options;
+    const { log, logCalls, isStandalone } = options;
     this.#resources = resources;
     this.#node = node;
     this.gateway = forward && url !== undefined
-      ? new Gateway({ forward, node, resources, meters, log, logCalls, isService })
+      ? new Gateway({ forward, node, resources, meters, log, logCalls, isStandalone })
       : undefined;
     this.#isOff = !forward && url !== undefined;
     this.#sockets = lazy(async () => {
@@ -56,7 +56,7 @@ export class CallRoutes {
     // Clients of nodes read headers such as `X-Aptos-Cursor` and `Retry-After`.
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin", "*");
     const hasOperations = url || kind || description !== "none";
-    this.routes = hasOperations ? this.#table(this.#isOff && isService) : [];
+    this.routes = hasOperations ? this.#table(this.#isOff && isStandalone) : [];
     this.root = this.gateway && forward?.at_root
       ? {
         path: "/{path}",

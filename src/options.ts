@@ -129,7 +129,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
   /** True for a service of its own, not in a host's server. @default false */
-  readonly isService?: boolean | undefined;
+  readonly isStandalone?: boolean | undefined;
   /** True if the service listens on more than loopback addresses. @default false */
   readonly isInNetwork?: boolean | undefined;
   /**
@@ -173,7 +173,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
-    isService: options.isService ?? false,
+    isStandalone: options.isStandalone ?? false,
     isInNetwork: options.isInNetwork ?? false,
     prefix: options.prefix ?? "",
     description,

@@ -9,11 +9,11 @@ import {
   cleanText,
   type FieldData,
   fillIn,
-  type FormData,
   type FormRequest,
   isJson,
   itemsOf,
   mistakeIn,
+  type OperationForm,
   requestOf,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
@@ -102,13 +102,13 @@ async function addExamples(form: Form): Promise<void> {
   showCommand(form.article);
 }
 
-async function call(data: FormData, texts: readonly string[]): Promise<unknown> {
+async function call(data: OperationForm, texts: readonly string[]): Promise<unknown> {
   const request = requestOf(data, texts, here);
   const response = await fetch(request.url, optionsOf(request));
   return response.ok ? await response.json() : undefined;
 }
 
-function dataOf(article: Element | null): FormData | undefined {
+function dataOf(article: Element | null): OperationForm | undefined {
   const data = article?.querySelector<HTMLElement>(".try")?.dataset.try;
   return data === undefined ? undefined : JSON.parse(data);
 }
@@ -203,7 +203,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
 }
 
 /** What the button says before a request. */
-function wordOf({ isEndless }: FormData): string {
+function wordOf({ isEndless }: OperationForm): string {
   return isEndless ? "Start" : "Send";
 }
 
@@ -251,7 +251,7 @@ function showFailure(form: Form, url: string, error: unknown, ms: number, respon
 }
 
 function makeForm(details: HTMLDetailsElement) {
-  const data: FormData = JSON.parse(details.dataset.try!);
+  const data: OperationForm = JSON.parse(details.dataset.try!);
   const filled = fillIn(data, examples);
   const fields = data.fields.map((field, at) => makeField(field, filled[at]!));
   const token = data.token === undefined ? undefined : makeToken(data.token);

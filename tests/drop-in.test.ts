@@ -494,15 +494,15 @@ root("a 404 or 405 names the address that a client of the node needs", async () 
 root("without forwarding, clients are told so, and those of JSON-RPC with their ids", async () => {
   const options = { node: { url: node.url, kind: "ethereum" }, log() {} };
   const body = '{"jsonrpc":"2.0","id":12345678901234567890123,"method":"eth_chainId"}';
-  for (const isService of [true, false]) {
-    const app = createApp({ ...options, isService });
+  for (const isStandalone of [true, false]) {
+    const app = createApp({ ...options, isStandalone });
     const ask = (path: string, init: RequestInit) =>
       app.fetch(new Request(`http://localhost${path}`, init));
     const response = await ask("/", { method: "POST", body });
-    assert.is(response.status, isService ? 200 : 405);
+    assert.is(response.status, isStandalone ? 200 : 405);
     const text = await response.text();
     assert.match(text, "does not forward calls");
-    assert.is(text.includes('"id":12345678901234567890123'), isService);
+    assert.is(text.includes('"id":12345678901234567890123'), isStandalone);
     const other = await ask("/v1/accounts/0x1", {});
     assert.is(other.status, 404);
     assert.match(await other.text(), "does not forward calls");

@@ -8,8 +8,8 @@ import {
   cleanText,
   type FieldData,
   fillIn,
-  type FormData,
   mistakeIn,
+  type OperationForm,
   requestOf,
   writeCurl,
   writeShell,
@@ -73,7 +73,7 @@ requests(
   },
 );
 
-const QUERY: FormData = {
+const QUERY: OperationForm = {
   method: "GET",
   address: "/v1/node/a[1-9]/{id}",
   fields: [
@@ -84,7 +84,11 @@ const QUERY: FormData = {
   token: "Token",
 };
 
-const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
+const withFields = (...fields: FieldData[]): OperationForm => ({
+  method: "GET",
+  address: "/a",
+  fields,
+});
 
 requests("a command line contains the form's values, and the shell does not run them", async () => {
   for (const text of HOSTILE.filter(Boolean)) {
@@ -109,7 +113,11 @@ requests("the request body is compact JSON, with invisible characters escaped", 
     type: "application/json",
     isRequired: true,
   };
-  const form: FormData = { method: "PUT", address: "https://a.example/x y", fields: [content] };
+  const form: OperationForm = {
+    method: "PUT",
+    address: "https://a.example/x y",
+    fields: [content],
+  };
   const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
   const request = requestOf(form, [body], "");
   assert.is(request.body, body);
@@ -192,7 +200,7 @@ requests("spaces around a text are removed, and those between the digits of a nu
 });
 
 requests("a call whose URL would be too long is sent by POST, with JSON values", () => {
-  const form: FormData = {
+  const form: OperationForm = {
     method: "GET",
     address: "/v1/rpc/decode",
     isPostedToo: true,
@@ -220,7 +228,7 @@ requests("a call whose URL would be too long is sent by POST, with JSON values",
 
 requests("a value of several path segments keeps to them", () => {
   const field: FieldData = { name: "a", in: "path", spans: true, isRequired: true };
-  const form: FormData = { method: "GET", address: "/v1/node/connect/{a}", fields: [field] };
+  const form: OperationForm = { method: "GET", address: "/v1/node/connect/{a}", fields: [field] };
   const urlOf = (text: string) => requestOf(form, [text], "").url;
   assert.is(urlOf("/ip4/10.0.0.1/tcp/1634"), "/v1/node/connect/ip4/10.0.0.1/tcp/1634");
   assert.is(urlOf("ip4/10.0.0.1"), "/v1/node/connect/ip4/10.0.0.1");

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { languagesFor, writeSample } from "../src/explorer/code-samples.ts";
-import { type FormData, requestOf } from "../src/explorer/form-request.ts";
+import { type OperationForm, requestOf } from "../src/explorer/form-request.ts";
 import { testOnNode } from "./_runtime.ts";
 
 const samples = suite("the code samples of the page");
@@ -19,7 +19,7 @@ const PROGRAMS: Readonly<Record<string, (code: string) => [string, string[]]>> =
   Python: (code) => ["python3", ["-c", code]],
 };
 
-const FORMS: readonly (readonly [FormData, string[]])[] = [
+const FORMS: readonly (readonly [OperationForm, string[]])[] = [
   [{ method: "GET", address: "/v1/rpc/eth_chainId", fields: [] }, []],
   [
     {
@@ -100,7 +100,7 @@ for (const [language, commandOf] of Object.entries(PROGRAMS)) {
 }
 
 samples("kinds have their own clients, where a call can be written so", () => {
-  const form: FormData = {
+  const form: OperationForm = {
     method: "GET",
     address: "/v1/rpc/getblockhash",
     fields: [{ name: "height", in: "query", type: "integer" }, { name: "b", in: "query" }],
@@ -121,7 +121,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
     write("Ethereum execution client", "viem", ["7", '{ "value": 12345678901234567890 }']),
     'const params = [7, {"value":12345678901234567890}];',
   );
-  const subscription: FormData = {
+  const subscription: OperationForm = {
     method: "GET",
     address: "/v1/rpc/eth_subscribe",
     fields: [

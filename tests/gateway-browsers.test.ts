@@ -203,7 +203,7 @@ browsers("X-Nodeface counts behind a proxy that changes Host, but not in a host"
   const options = { ...optionsFor(node.url, REST), forward: "reads", log() {} } as const;
   // CORS middleware of the host could let any page send the header.
   const inHost = createNodeface(options);
-  const service = createApp({ ...checkOptions(options), isService: true });
+  const service = createApp({ ...checkOptions(options), isStandalone: true });
   for (const [app, status] of [[inHost, 403], [service, 200]] as const) {
     for (const path of ["/v1/node/status", "/v1/history", "/v1/events"]) {
       const request = new Request(`http://localhost${path}`, { headers: BEHIND_PROXY });

@@ -509,7 +509,7 @@ described(
     const node = openNode({ url: "http://127.0.0.1:1", kind: "bitcoin" }, {});
     const current = { operations: [] };
     const gateway = new Gateway({
-      isService: true,
+      isStandalone: true,
       forward: resolveForward("reads"),
       node,
       resources: {

@@ -495,4 +495,28 @@ requests(
   },
 );
 
+requests(
+  "a host that has read the content of a call is told so, and the client is not blamed",
+  async () => {
+    const errors: string[] = [];
+    const { app } = forwarding(node.url, RPC, "reads", {
+      log: (message) => void errors.push(message),
+    });
+    const ways: ((request: Request) => Promise<unknown>)[] = [
+      (request) => request.json(),
+      (request) => Promise.resolve(request.body!.getReader()),
+    ];
+    for (const path of ["/v1/rpc", "/v1/rpc/number"]) {
+      for (const read of ways) {
+        const headers = { "content-type": "application/json" };
+        const body = '{"id":1,"method":"number"}';
+        const request = new Request(`http://localhost${path}`, { method: "POST", headers, body });
+        await read(request);
+        assert.is((await app.fetch(request)).status, 500);
+        assert.match(errors.splice(0).join(), "call request.clone() before reading");
+      }
+    }
+  },
+);
+
 requests.run();

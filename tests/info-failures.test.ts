@@ -36,7 +36,7 @@ failures("a query leaves nothing at a signal that lasts, as that of the node doe
   let isHeard = false;
   await beside(
     play((request, response) => {
-      isHeard ||= life.isHeard;
+      isHeard ||= life.hasListeners;
       if (request.url === "/late") return;
       response.writeHead(request.url === "/redirect" ? 302 : 200).end("{}");
     }),
@@ -44,10 +44,10 @@ failures("a query leaves nothing at a signal that lasts, as that of the node doe
       const limits = { timeout: 10_000, signal: life };
       assert.is((await get(`${url}/well`, undefined, limits)).status, 200);
       assert.ok(isHeard);
-      assert.not(life.isHeard);
+      assert.not(life.hasListeners);
       await failure(get(`${url}/redirect`, undefined, limits));
       await failure(get(`${url}/late`, undefined, { ...limits, timeout: 1 }));
-      assert.not(life.isHeard);
+      assert.not(life.hasListeners);
     },
   );
 });

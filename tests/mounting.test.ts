@@ -151,6 +151,10 @@ mounting("if Nodeface is mounted at the root, unknown paths go to the next handl
     for (const path of ["/", "/v1/info", "/a/node/nope", "/assets/a/b"]) {
       assert.is(await status(url + path), 418, path);
     }
+    // Authentication of the prefix would not count.
+    for (const dots of ["/b/..", "/b/%2e%2E", "/.", "/b/x/../.."]) {
+      assert.is(await statusAt(url, `${dots}/a/node/v1/info`), 418, dots);
+    }
   });
 });
 

@@ -175,10 +175,16 @@ overTime("a node without block times is stalled if its height does not change", 
   assert.is(await statusAfter(1000), "ok");
 });
 
-for (const name of ["solana", "algorand"]) {
+const HEADS: Readonly<Record<string, object>> = {
+  solana: { getBlockHeight: 7 },
+  algorand: {},
+  substrate: { chain_getHeader: { number: "0x7" } },
+};
+
+for (const [name, head] of Object.entries(HEADS)) {
   overTime(`${name} without a new block for ten minutes is stalled, whatever it says`, async () => {
     const recording = RECORDINGS.get(name)!;
-    const answers = { ...recording.answers, ...name === "solana" && { getBlockHeight: 7 } };
+    const answers = { ...recording.answers, ...head };
     const fetch = play({ ...recording, answers });
     const { held, info, pass } = setScene({ fetch, node: { kind: name } });
     held.date = Date.parse(recording.now ?? "2026-01-02T00:00:00Z");

@@ -5,7 +5,7 @@ import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { type Json, objectOf, valueAt } from "../src/json/values.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { findExamples, paramsOf } from "../src/explorer/examples.ts";
-import type { FormData } from "../src/explorer/form-request.ts";
+import type { OperationForm } from "../src/explorer/form-request.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
@@ -156,7 +156,7 @@ extensions("a value in the response to another operation is an example, too", as
   const sources = {
     examples: { "chain#/bestblockhash": hash } as Record<string, string>,
     formAt: (wanted: string) => operations.find(({ anchor }) => anchor === wanted)?.form,
-    call(form: FormData, texts: readonly string[]) {
+    call(form: OperationForm, texts: readonly string[]) {
       asked.push([form.address, ...paramsOf(form, texts)]);
       return Promise.resolve(form.address === "/v1/rpc/getblock" ? { tx: [txid] } : "0a0b");
     },

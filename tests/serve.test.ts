@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -51,6 +52,39 @@ for (const [way, change] of Object.entries(WAYS)) {
       assert.is(sent.headers.get("content-type"), given.headers.get("content-type"));
       assert.is(await sent.text(), await given.text());
     }
+  });
+}
+
+const HANDLERS: Readonly<Record<string, (accepted: Response) => Response>> = {
+  "replaces": () => new Response("no", { status: 403 }),
+  "replaces by an error": () => {
+    throw new Error("no");
+  },
+};
+
+for (const [how, change] of Object.entries(HANDLERS)) {
+  serving(`a host that ${how} the response to a handshake gives its place back`, async () => {
+    const ended: string[] = [];
+    const fetchChanged = (request: Request) =>
+      Promise.resolve(change((request as ServedRequest).upgrade!.accept({
+        protocol: undefined,
+        open: () => {
+          ended.push("opened");
+          throw new Error("is open");
+        },
+        drop: () => void ended.push("dropped"),
+      })));
+    await using server = await serve({ fetch: fetchChanged }, { port: 0, onError: () => {} });
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n" +
+        `sec-websocket-version: 13\r\nsec-websocket-key: ${"A".repeat(22)}==\r\n\r\n`,
+    );
+    const [head] = await once(socket, "data");
+    assert.match(String(head), /^HTTP\/1.1 (?:403|500) /);
+    assert.equal(ended, ["dropped"]);
+    socket.destroy();
   });
 }
 

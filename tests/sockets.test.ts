@@ -453,11 +453,11 @@ sockets("a connection to the node has the secret, or has it not", async () => {
 sockets("a connection ends with its token", () => {
   const token = new LightSignal();
   const { peer, ends } = openSession(token);
-  assert.ok(token.isHeard);
+  assert.ok(token.hasListeners);
   token.abort(new Error("replaced"));
   assert.is(peer.closed, 1008);
   assert.equal(ends, ["right"]);
-  assert.not.ok(token.isHeard);
+  assert.not.ok(token.hasListeners);
   const late = new LightSignal();
   late.abort(new Error("replaced"));
   assert.equal(openSession(late).ends, ["right"]);
@@ -476,7 +476,7 @@ sockets(
     const { entry, params } = openSession().callOf();
     await all.follow(call, entry, params);
     assert.is(all.size, 0);
-    assert.not.ok(caller.client.token.isHeard);
+    assert.not.ok(caller.client.token.hasListeners);
   },
 );
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { namesContent, type ServedRequest } from "../http/request.ts";
+import { declaresContent, type ServedRequest } from "../http/request.ts";
 import { type HeldBytes, isStreamed, ResponseInParts } from "../http/response.ts";
-import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
+import { type Accepted, MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import {
   beginEntry,
@@ -170,7 +170,7 @@ const WEBSOCKET: Parameters<typeof Bun.serve>[0]["websocket"] = {
 
 const isHandshake = (request: Request): boolean =>
   request.headers.get("upgrade")?.toLowerCase() === "websocket" && request.method === "GET" &&
-  !namesContent(request);
+  !declaresContent(request);
 
 type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
 
@@ -210,13 +210,14 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       report(error, request, app, callbacks);
     },
   };
+  const upgrade = prepare(request, server);
   try {
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
-    const upgrade = prepare(request, server);
     response = await app.fetch(request);
-    if (upgrade?.accepted) {
-      if (completeHandshake(upgrade.accepted, sending)) return undefined;
+    const accepted = response.status === 101 ? upgrade?.take() : undefined;
+    if (accepted) {
+      if (completeHandshake(accepted, sending)) return undefined;
       response = refusal(400, "The handshake is not valid");
     }
     server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
@@ -225,6 +226,8 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     report(error, request, app, callbacks);
     response = failure();
     sending.endLater();
+  } finally {
+    upgrade?.drop();
   }
   return response;
 }
@@ -244,7 +247,7 @@ function prepare(request: Writable, server: BunServer): Upgrade | undefined {
  * timeout after the response, until the end of the next request's head.
  */
 function isShort(request: Request, response: Response): boolean {
-  const isRead = request.bodyUsed || (request.method !== "CONNECT" && !namesContent(request));
+  const isRead = request.bodyUsed || (request.method !== "CONNECT" && !declaresContent(request));
   const size = response.headers.get("content-length") ?? (response.body ? Infinity : 0);
   return isRead && Number(size) <= SHORT_MAX;
 }
@@ -262,7 +265,7 @@ function watch(response: Response, sending: Sending): Response {
 
 /** Returns false if Bun refuses the handshake. */
 function completeHandshake(
-  { protocol, open, drop }: NonNullable<Upgrade["accepted"]>,
+  { protocol, open, drop }: Accepted,
   { request, server, endLater }: Sending,
 ): boolean {
   const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };

@@ -118,25 +118,33 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // A client may wait for a slow response, so the timeout applies only while bytes are queued
-      // for the client.
-      const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
-      if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
-      const bytes = bytesTaken(socket);
-      if (bytes === undefined) connection.readSpeed = undefined;
-      else {
-        connection.readSpeed ??= new Throughput(this.#slowest, bytes, now);
-        if (connection.readSpeed.isTooLow(bytes, now)) socket.destroy();
-      }
+      limitSilence(socket);
+      this.#checkReading(socket, connection, now);
       this.#checkContent(socket, connection, now);
-      const { bytesWritten, bytesRead } = socket;
-      if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
-        Object.assign(connection, { bytesWritten, bytesRead });
-        connection.lastQuietAt = connection.lastRespondingAt = now;
-      } else if (bytesRead === connection.bytesRead) connection.lastQuietAt = now;
-      if (now - connection.lastQuietAt > TIMEOUTS.head) socket.destroy();
-      if (now - connection.lastRespondingAt > TIMEOUTS.idle) socket.destroy();
+      this.#checkIdle(socket, connection, now);
     }
+  }
+
+  #checkReading(socket: Socket, connection: ClientConnection, now: number): void {
+    const bytes = bytesTaken(socket);
+    if (bytes === undefined) {
+      connection.readSpeed = undefined;
+      return;
+    }
+    connection.readSpeed ??= new Throughput(this.#slowest, bytes, now);
+    if (connection.readSpeed.isTooLow(bytes, now)) socket.destroy();
+  }
+
+  #checkIdle(socket: Socket, connection: ClientConnection, now: number): void {
+    const { bytesWritten, bytesRead } = socket;
+    if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
+      connection.bytesWritten = bytesWritten;
+      connection.bytesRead = bytesRead;
+      connection.lastQuietAt = now;
+      connection.lastRespondingAt = now;
+    } else if (bytesRead === connection.bytesRead) connection.lastQuietAt = now;
+    if (now - connection.lastQuietAt > TIMEOUTS.head) socket.destroy();
+    if (now - connection.lastRespondingAt > TIMEOUTS.idle) socket.destroy();
   }
 
   /** After the response, `limitContent` applies. */
@@ -154,6 +162,15 @@ export class Connections {
       this.#onLate(socket);
     }
   }
+}
+
+/**
+ * A client may wait for a slow response, so the timeout applies only while bytes are queued for
+ * the client.
+ */
+function limitSilence(socket: Socket): void {
+  const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
+  if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
 }
 
 function bytesTaken(socket: Socket): number | undefined {

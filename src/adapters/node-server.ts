@@ -169,6 +169,8 @@ export async function respond(
     report(error, message, app, callbacks);
     if (response.headersSent) response.destroy();
     else void send(response, failure());
+  } finally {
+    request?.upgrade?.drop();
   }
 }
 

@@ -62,8 +62,8 @@ export function serveUpgrades(
     // The parser has left the connection, so it ends with the response.
     response.shouldKeepAlive = false;
     connections.addResponse(response);
-    message.takeOver = async ({ accepted }) => {
-      const { protocol, open, drop } = accepted!;
+    message.takeOver = async (upgrade) => {
+      const { protocol, open, drop } = upgrade.take()!;
       let isOpen = false;
       try {
         // If this fails, the connection can still get a response.

@@ -7,12 +7,12 @@ import { isWithoutNode } from "../info/query-plan.ts";
 import { endOnSignals } from "./signals.ts";
 import { Arguments } from "./arguments.ts";
 import { type Config, files, readConfig } from "./read-config.ts";
-import { color, createProgress, isTerminal, openOutput, print } from "./output.ts";
+import { color, createProgress, isTerminal, openOutput, print, printError } from "./output.ts";
 import { runService, WITHOUT_NODE } from "./serve.ts";
 import { usage } from "./usage.ts";
 import { COMMIT, VERSION } from "../generated/build-info.js";
 import { UsageError } from "../settings/schema.ts";
-import { printable, withoutKeys } from "../untrusted-text.ts";
+import { withoutKeys } from "../untrusted-text.ts";
 
 /** `EXIT_CODES` in `usage.ts` explains them. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
@@ -28,8 +28,8 @@ export async function main(): Promise<number> {
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
     if (args.command === "check" && args.switches.has("json")) {
       const { jsonOfTroubles } = await import("./check.ts");
-      await print(jsonOfTroubles(message.split("\n"))).catch(() => printError(message));
-    } else await printError(message);
+      await print(jsonOfTroubles(message.split("\n"))).catch(() => printError(message, "error"));
+    } else await printError(message, "error");
     return code;
   }
 }
@@ -88,7 +88,7 @@ async function run(): Promise<number> {
 }
 
 async function printRemarks({ remarks }: Config): Promise<void> {
-  for (const { message } of remarks) await printError(message);
+  for (const { message } of remarks) await printError(message, "warn");
 }
 
 function openProgress() {
@@ -99,9 +99,4 @@ function openProgress() {
 function runtime(): string {
   const { deno, bun, node } = process.versions as Record<string, string | undefined>;
   return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;
-}
-
-async function printError(message: string): Promise<void> {
-  const lines = message.split("\n").map((line) => `nodeface: ${printable(line)}\n`);
-  await openOutput("stderr")(lines.join(""));
 }

@@ -122,6 +122,14 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   return { log, flush: () => lines.flush() };
 }
 
+/** Tells why a command has failed, or what it remarks; in systemd's journal with a priority. */
+export async function printError(message: string, level: "warn" | "error"): Promise<void> {
+  const lines = leadsToJournal()
+    ? formatMessage(message, level, undefined)
+    : message.split("\n").map((line) => `nodeface: ${printable(line)}\n`).join("");
+  await openOutput("stderr")(lines);
+}
+
 /** systemd names the device and the inode of the stream that leads to its journal. */
 function leadsToJournal(): boolean {
   const { JOURNAL_STREAM } = process.env;

@@ -133,7 +133,7 @@ class Service {
     const nodeface = createApp({
       ...config,
       ...inNetwork(config, this.#first.host),
-      isService: true,
+      isStandalone: true,
       startedAt: this.#startedAt,
       meters: this.#meters,
       memory,

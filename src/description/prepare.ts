@@ -5,7 +5,7 @@
  * @module
  */
 import { findExamples, paramsOf } from "../explorer/examples.ts";
-import type { FormData } from "../explorer/form-request.ts";
+import type { OperationForm } from "../explorer/form-request.ts";
 import { methodNameOf } from "../explorer/labels.ts";
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { withScalarExtensions } from "../explorer/scalar-extensions.ts";
@@ -127,7 +127,7 @@ async function addExamples(
   const sources = {
     examples,
     formAt: (wanted: string) => operations.find(({ anchor }) => anchor === wanted)?.form,
-    call: (form: FormData, texts: readonly string[]) =>
+    call: (form: OperationForm, texts: readonly string[]) =>
       callMethod(methodNameOf(form.address), paramsOf(form, texts)),
   };
   for (const { form } of operations) {

@@ -7,8 +7,8 @@
 import { showUnseen } from "../untrusted-text.ts";
 import {
   canBeSent,
-  type FormData,
   type FormRequest,
+  type OperationForm,
   requestOf,
   writeCurl,
   writeShell,
@@ -16,7 +16,7 @@ import {
 } from "./form-request.ts";
 
 interface Call {
-  readonly form: FormData;
+  readonly form: OperationForm;
   readonly texts: readonly string[];
   readonly request: FormRequest;
   readonly base: string;
@@ -60,7 +60,7 @@ export function languagesFor(
 /** Returns an empty string if the form cannot be sent as it is, or not in this language. */
 export function writeSample(
   write: Writer,
-  form: FormData,
+  form: OperationForm,
   texts: readonly string[],
   base: string,
 ): string {

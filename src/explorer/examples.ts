@@ -6,21 +6,21 @@
  */
 import { type Json, textOf } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
-import { canBeSent, fillIn, type FormData } from "./form-request.ts";
+import { canBeSent, fillIn, type OperationForm } from "./form-request.ts";
 
 export interface ExampleSources {
   /** The values by their places. Those that are found are added. */
   readonly examples: Record<Reference, string>;
   /** Returns the form of the operation with a fragment, such as `op/getblock`. */
-  formAt(anchor: string): FormData | undefined;
+  formAt(anchor: string): OperationForm | undefined;
   /** Calls an operation, and resolves to its response as a JSON value. */
-  call(form: FormData, texts: readonly string[]): Promise<unknown>;
+  call(form: OperationForm, texts: readonly string[]): Promise<unknown>;
 }
 
 const EXAMPLE = /^[\w.:+/=-]{1,65536}$/;
 
 /** Rejects if an operation cannot be called. Only reads without a token are called. */
-export async function findExamples(form: FormData, from: ExampleSources): Promise<void> {
+export async function findExamples(form: OperationForm, from: ExampleSources): Promise<void> {
   const { examples } = from;
   for (const source of form.fields.flatMap(({ sources = [] }) => sources)) {
     const [anchor = "", pointer = ""] = source.split("#");
@@ -37,7 +37,7 @@ export async function findExamples(form: FormData, from: ExampleSources): Promis
 }
 
 /** The parameters of a JSON-RPC method, by position. Those of a body are required, and in order. */
-export function paramsOf({ fields }: FormData, texts: readonly string[]): unknown[] {
+export function paramsOf({ fields }: OperationForm, texts: readonly string[]): unknown[] {
   return fields.flatMap(({ in: place, type = "" }, at) => {
     const text = texts[at] ?? "";
     if (text === "") return [];

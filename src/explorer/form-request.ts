@@ -11,7 +11,7 @@ import { isToken, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
 /** The HTML passes this data to the page's script as JSON. */
-export interface FormData {
+export interface OperationForm {
   readonly method: string;
   /** The URL template; begins with `/` if this service is the server. */
   readonly address: string;
@@ -61,7 +61,7 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-export function fillIn({ fields }: FormData, examples: NodeExamples = {}): string[] {
+export function fillIn({ fields }: OperationForm, examples: NodeExamples = {}): string[] {
   return fields.map(({ sources, values, isRequired, isFilled, example = "" }) => {
     if (sources) {
       const isKnown = sources.every((source) => Object.hasOwn(examples, source));
@@ -142,7 +142,11 @@ const URL_LENGTH_MAX = 8000;
  *
  * @param base this service's URL, without a trailing slash
  */
-export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
+export function requestOf(
+  form: OperationForm,
+  texts: readonly string[],
+  base: string,
+): FormRequest {
   const { method, address, fields, isEndless, isPostedToo } = form;
   const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
     .filter(({ text }) => text !== "");
@@ -216,10 +220,10 @@ const percentEncode = (text: string): string =>
 const encodeParts = (address: string): string =>
   address.replaceAll(/[^\w.~/?&=:@,+%-]+/g, percentEncode);
 
-export const canBeSent = ({ fields }: FormData, texts: readonly string[]): boolean =>
+export const canBeSent = ({ fields }: OperationForm, texts: readonly string[]): boolean =>
   fields.every((field, at) => mistakeIn(field, texts[at] ?? "") === "");
 
-export function commandOf(form: FormData, texts: readonly string[], base: string): string {
+export function commandOf(form: OperationForm, texts: readonly string[], base: string): string {
   if (!canBeSent(form, texts)) return "";
   return writeCurl(requestOf(form, texts, base), form) ?? "";
 }
@@ -233,7 +237,7 @@ export const BASE = "$BASE_URL";
  */
 export function writeCurl(
   request: FormRequest,
-  { token, isEndless }: Pick<FormData, "token" | "isEndless">,
+  { token, isEndless }: Pick<OperationForm, "token" | "isEndless">,
 ): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);

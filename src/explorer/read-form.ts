@@ -22,7 +22,7 @@ import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterLocation, type ParameterLocation } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
-import { type FieldData, type FormData, parsed } from "./form-request.ts";
+import { type FieldData, type OperationForm, parsed } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
@@ -51,7 +51,7 @@ export function readForm(
   parameters: readonly Parameter[],
   method: string,
   address: string,
-): FormData | undefined {
+): OperationForm | undefined {
   const needsCookie = parameters.some(({ place, parameter }) =>
     place === "cookie" && parameter.required === true
   );

@@ -17,10 +17,10 @@ import {
   serversFor,
   SERVICE_TAG,
 } from "../openapi/operations.ts";
-import { HERE, trimSlashes, usualUrl } from "../openapi/servers.ts";
+import { PLACEHOLDER_ORIGIN, trimSlashes, usualUrl } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
-import type { FormData } from "./form-request.ts";
+import type { OperationForm } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { readForm } from "./read-form.ts";
 import { ItemReader, type Items } from "./read-items.ts";
@@ -74,7 +74,7 @@ export interface ShownOperation {
   isOpenable: boolean;
   items: Items;
   /** `undefined` if the operation cannot be tried on the page. */
-  form: FormData | undefined;
+  form: OperationForm | undefined;
 }
 
 const TITLE_LENGTH_MAX = 100;
@@ -227,10 +227,10 @@ class SectionReader {
  */
 const addressOf = onceFor((server: Json): string | undefined => {
   try {
-    const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", HERE);
+    const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", PLACEHOLDER_ORIGIN);
     if (!/^https?:$/.test(protocol)) return undefined;
     const path = trimSlashes(pathname);
-    return origin === HERE ? path : origin + path;
+    return origin === PLACEHOLDER_ORIGIN ? path : origin + path;
   } catch {
     return undefined;
   }

@@ -16,7 +16,7 @@ import {
   commandOf,
   type FieldData,
   fillIn,
-  type FormData,
+  type OperationForm,
   requestOf,
 } from "./form-request.ts";
 import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
@@ -31,7 +31,7 @@ export interface OperationNotes {
   /** Markdown: why it cannot be called freely, and the lines that enable it. May be empty. */
   readonly call: string;
   readonly anchor: string;
-  readonly form: FormData | undefined;
+  readonly form: OperationForm | undefined;
 }
 
 /** By method and path, such as `GET /v1/rpc/getblock`. */
@@ -397,7 +397,7 @@ function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail): string {
 
 const shortText = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-function renderForm(form: FormData, title: string, detail: Detail): string {
+function renderForm(form: OperationForm, title: string, detail: Detail): string {
   let left = detail.items;
   const fields = form.fields.flatMap((field): FieldData[] => {
     if (field.in !== "body") return field.isRequired || left-- > 0 ? [field] : [];
@@ -405,14 +405,14 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
       ? [{ ...field, example: undefined }]
       : [field];
   });
-  const data: FormData = { ...form, fields };
+  const data: OperationForm = { ...form, fields };
   const classes = form.isWrite ? "try write" : "try";
   return renderCommand(data) + `<details class="${classes}" data-try='${jsonOf(data)}'>` +
     `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
     renderLink(data);
 }
 
-function renderCommand(data: FormData): string {
+function renderCommand(data: OperationForm): string {
   const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
   const text = escape(line).replaceAll("/", "/<wbr>")
     .replace(BASE, `<var>${BASE}</var>`);
@@ -420,7 +420,7 @@ function renderCommand(data: FormData): string {
     `${COPY}</div>`;
 }
 
-function renderLink(data: FormData): string {
+function renderLink(data: OperationForm): string {
   const { method, address, token, isWrite } = data;
   const texts = fillIn(data);
   const { url, headers } = requestOf(data, texts, "");

@@ -13,7 +13,7 @@ import { CopyBudget } from "../openapi/copy-budget.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { repeatableServers } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
-import { type FieldData, fillIn, type FormData } from "./form-request.ts";
+import { type FieldData, fillIn, type OperationForm } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
 import type { Notes } from "./render-content.ts";
 
@@ -65,7 +65,7 @@ function withText(path: string, operation: Json, note: string, isOne: boolean): 
 function withExamples(
   document: Json,
   { parameters, requestBody }: Json,
-  { fields }: FormData,
+  { fields }: OperationForm,
   texts: readonly string[],
 ): Json {
   const texted = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))

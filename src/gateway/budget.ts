@@ -10,7 +10,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
  * The number of bytes that are reserved for a response before its length is known. Contents of up
  * to this size may use the fraction `FRACTION_OF_SMALL`.
  */
-export const SMALL = 16_384;
+export const SMALL_BYTES = 16_384;
 
 /** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
 const FRACTIONS: Readonly<Record<"body" | "response" | "named client" | "write", number>> = {
@@ -66,7 +66,10 @@ export class ReservedBytes {
     if (!this.#isOpen) return true;
     const taken = this.#kept + bytes;
     const more = taken - this.#taken;
-    const fraction = Math.max(FRACTIONS[this.purpose], taken <= SMALL ? FRACTION_OF_SMALL : 0);
+    const fraction = Math.max(
+      FRACTIONS[this.purpose],
+      taken <= SMALL_BYTES ? FRACTION_OF_SMALL : 0,
+    );
     const isFree = () => this.#budget.taken + more <= BYTES_MAX * fraction;
     if (more > 0 && !isFree()) {
       for (const drop of this.#budget.overdue) if (!isFree()) drop();

@@ -181,7 +181,7 @@ export class Clients {
     this.#timer ??= setTimeout(async () => {
       await this.#readNow();
       this.#timer = undefined;
-      if (this.all.some(({ token }) => token?.isHeard)) this.#watch();
+      if (this.all.some(({ token }) => token?.hasListeners)) this.#watch();
     }, WATCH_MS);
     unrefTimer(this.#timer);
   }

@@ -5,7 +5,12 @@
  */
 import { LightSignal } from "../abort-signal.ts";
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
-import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
+import {
+  declaresContent,
+  READ_BY_HOST,
+  type ReadChunks,
+  type ServedRequest,
+} from "../http/request.ts";
 import type { Speed } from "../throughput.ts";
 import { formatSize } from "../units.ts";
 import type { ReservedBytes } from "./budget.ts";
@@ -67,7 +72,7 @@ export class CallContent {
 
   /** True if bytes of it may still be on the connection. */
   get isUnread(): boolean {
-    return !this.#isRead && namesContent(this.#request);
+    return !this.#isRead && declaresContent(this.#request);
   }
 
   /**
@@ -79,7 +84,8 @@ export class CallContent {
     const { headers } = request;
     const isLong = Number(headers.get("content-length")) > DISCARDED_MAX;
     if (this.#hasBegun || request.drainsContent || isLong) return;
-    const { readChunks = readerOf(request) } = request;
+    const readChunks = request.readChunks ??
+      (isReadByHost(request) ? undefined : readerOf(request));
     if (!readChunks) return;
     const stop = new LightSignal();
     const discarding = new Discarding(stop);
@@ -108,10 +114,10 @@ export class CallContent {
     if (!isAny) refuseEncoded(request);
     const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
     const isTaken = isAny || types.includes(type);
-    if (!isTaken && namesContent(request)) throw wrongType(types);
+    if (!isTaken && declaresContent(request)) throw wrongType(types);
     const { readChunks = readerOf(request) } = request;
     if (!readChunks) {
-      if (namesContent(request)) throw LOST;
+      if (declaresContent(request)) throw LOST;
       this.#isRead = true;
       return NO_CONTENT;
     }
@@ -121,7 +127,7 @@ export class CallContent {
     const declared = Number(headers.get("content-length"));
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
-    const isDiscarded = !request.drainsContent && namesContent(request);
+    const isDiscarded = !request.drainsContent && declaresContent(request);
     const refuseLonger = () => isTaken ? tooLarge(most) : wrongType(types);
     const bytes = await readBody(readChunks, reserved, { most, refuseLonger, isDiscarded });
     this.#isRead = true;
@@ -143,7 +149,12 @@ const wrongType = (types: readonly string[]): Refusal =>
     415,
   );
 
-function readerOf({ body }: Request): ReadChunks | undefined {
+const isReadByHost = ({ bodyUsed, body }: Request): boolean => bodyUsed || body?.locked === true;
+
+/** @throws if the host has begun to read the content */
+function readerOf(request: Request): ReadChunks | undefined {
+  if (isReadByHost(request)) throw new Error(READ_BY_HOST);
+  const { body } = request;
   return body === null ? undefined : async (accept, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
     // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
@@ -222,7 +233,7 @@ async function readBody(
     }
     count++;
     if (length > most) {
-      refusal = refuseLonger();
+      refusal ??= refuseLonger();
       if (!isDiscarded) return false;
       clearTimeout(timer);
       parts.empty();

@@ -32,7 +32,7 @@ interface GatewayOptions {
   readonly log: Log;
   readonly logCalls: LogCalls;
   /** True for a service of its own, not in a host's server. */
-  readonly isService: boolean;
+  readonly isStandalone: boolean;
 }
 
 /** The parts of the service that know the node. */
@@ -162,13 +162,13 @@ export class Gateway {
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
-    const { forward: { origins }, isService } = this.#options;
+    const { forward: { origins }, isStandalone } = this.#options;
     let identity = NOBODY;
     if (this.hasClients) {
       identity = await this.clients.identify(tokenIn(request.headers));
       request.clientName = (identity.client ?? ANONYMOUS).name;
     }
-    return new Caller(request, query, origins, identity, isService);
+    return new Caller(request, query, origins, identity, isStandalone);
   }
 
   /**

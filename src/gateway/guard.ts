@@ -45,17 +45,17 @@ export class Caller {
   readonly #candidates: readonly Client[];
   /** True once the origin has been found allowed, for all calls of a batch. */
   #isOriginAllowed = false;
-  readonly #isService: boolean;
+  readonly #isStandalone: boolean;
 
-  /** @param isService false in a host's server, whose CORS middleware may allow `X-Nodeface` */
+  /** @param isStandalone false in a host's server, whose CORS middleware may allow `X-Nodeface` */
   constructor(
     request: CallerRequest,
     query: string,
     origins: ResolvedForward["origins"],
     { client, candidates }: Identity,
-    isService: boolean,
+    isStandalone: boolean,
   ) {
-    this.#isService = isService;
+    this.#isStandalone = isStandalone;
     this.#request = request;
     this.#query = query;
     this.#origins = origins;
@@ -88,7 +88,7 @@ export class Caller {
     // `origins: "*"` does not allow calls that need the token.
     const isStrict = origins === "*" && permission === "token";
     if (this.#isOriginAllowed && !isStrict) return;
-    const trustsHeader = !isStrict && this.#isService;
+    const trustsHeader = !isStrict && this.#isStandalone;
     if (isAllowedCaller(this.#request, isStrict ? [] : origins, trustsHeader)) {
       this.#isOriginAllowed = true;
       return;

@@ -16,7 +16,7 @@
 import type { Signal } from "../abort-signal.ts";
 import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import { ReservedBytes, SMALL } from "./budget.ts";
+import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
 import type { Quota } from "./quota.ts";
@@ -104,7 +104,7 @@ export class Lease implements LeaseHolder {
    */
   handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
     const length = byteLengthOf(parts);
-    if (length <= SMALL) return parts.length === 1 ? parts[0]! : joinBytes(parts);
+    if (length <= SMALL_BYTES) return parts.length === 1 ? parts[0]! : joinBytes(parts);
     if (this.#running) {
       return this.#running.deliver(parts) ?? { parts, release() {}, drop() {} };
     }

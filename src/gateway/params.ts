@@ -21,13 +21,13 @@ export interface SentParams {
 
 /**
  * @param given the text of a JSON array or object
- * @param isNamed true if the method is called as an operation, with an object of parameters
+ * @param isOperationCall true if the method is called as an operation, with an object of parameters
  * @throws {Refusal} if a parameter has no place, or a checked method must not have it
  */
 export async function readParams(
   operation: NodeOperation,
   given: string | undefined,
-  isNamed: boolean = false,
+  isOperationCall: boolean = false,
 ): Promise<SentParams> {
   const { parameters, isByPosition, isByNameToo, isHeavy, isChecked } = operation;
   if (isChecked && !parameters) {
@@ -35,16 +35,16 @@ export async function readParams(
   }
   const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
   // An object without members stands for no parameters: many nodes take a list only.
-  if (isNamed && !parameters && /^\s*\{\s*\}\s*$/.test(given ?? "")) {
+  if (isOperationCall && !parameters && /^\s*\{\s*\}\s*$/.test(given ?? "")) {
     return { params: undefined, isHeavy };
   }
-  if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
+  if (!parameters || !(isOperationCall || isChecked || hasLimit)) return { params: given, isHeavy };
   const { texts, isList, fault } = await placeParams(parameters, given ?? "[]", isChecked);
-  if (fault && (isNamed || isChecked)) throw fault;
+  if (fault && (isOperationCall || isChecked)) throw fault;
   if (isChecked) await checkParams(parameters, texts);
   const isHeavyCall = isHeavy || (hasLimit && fault !== undefined) ||
     parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
-  if (!isChecked && (isList || !isNamed)) return { params: given, isHeavy: isHeavyCall };
+  if (!isChecked && (isList || !isOperationCall)) return { params: given, isHeavy: isHeavyCall };
   // Many nodes that are described to take both take only a list. It cannot omit a parameter.
   const asList = isList || (isByPosition && !(isByNameToo && hasGap(texts)));
   return { params: writeParams(parameters, texts, asList), isHeavy: isHeavyCall };

@@ -14,7 +14,7 @@ import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeParts } from "../utf8.ts";
-import { ReservedBytes, SMALL } from "./budget.ts";
+import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
 import type { SentParams } from "./params.ts";
@@ -144,7 +144,7 @@ export class RunningCalls {
     if (clientSignal.aborted) throw beforehand(clientSignal.reason);
     const isRead = operation.access === "read";
     this.#setPurpose(operation);
-    if (!this.#responseBytes.set(SMALL)) throw FULL;
+    if (!this.#responseBytes.set(SMALL_BYTES)) throw FULL;
     const { node, slots, verify } = this.#capacity;
     const upstreamLimits = {
       bytesLeft: Math.min(this.#bytesLeft, limit),

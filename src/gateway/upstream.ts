@@ -16,7 +16,7 @@ import {
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
-import { type ReservedBytes, SMALL } from "./budget.ts";
+import { type ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import {
   CREDENTIALS_REJECTED,
   CREDENTIALS_WANTED,
@@ -140,7 +140,7 @@ export class UpstreamResponse {
         const part = read instanceof Promise ? await read : read;
         if (stop.aborted) return;
         if (!part) this.isWhole = true;
-        else if (reserved.set(Math.max(this.received, SMALL))) collector.push(part);
+        else if (reserved.set(Math.max(this.received, SMALL_BYTES))) collector.push(part);
         else throw FULL_AFTERWARDS;
       }
       this.parts = collector.empty();
@@ -179,7 +179,7 @@ export class UpstreamResponse {
     const { bytesLeft } = this.#limits;
     this.size += part?.byteLength ?? 0;
     // An eighth is allowed for chunk framing.
-    if (this.size > bytesLeft || this.received > bytesLeft * 1.125 + SMALL) {
+    if (this.size > bytesLeft || this.received > bytesLeft * 1.125 + SMALL_BYTES) {
       this.#response.cancel();
       throw this.#tooLong();
     }

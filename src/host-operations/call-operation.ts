@@ -8,7 +8,8 @@ import { normalizePath, PathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/browsers.ts";
 import { type Cors, createCommonHeaders } from "../http/common-headers.ts";
 import { problem } from "../http/problem.ts";
-import { FastResponse } from "../http/response.ts";
+import { READ_BY_HOST } from "../http/request.ts";
+import { ResponseClass } from "../http/response.ts";
 import type { OtherRoute } from "../http/routes.ts";
 import { describeValue } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
@@ -75,9 +76,7 @@ async function callOperation(
   } catch (thrown) {
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
-    const message = "the host read the content of this request before it called Nodeface; " +
-      "call request.clone() before reading, and pass the clone";
-    throw new Error(message, { cause: thrown });
+    throw new Error(READ_BY_HOST, { cause: thrown });
   }
 }
 
@@ -95,7 +94,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   }
   const { status, statusText, headers, body } = value;
   if (status === 0) throw wrong("Response.error(), which cannot be sent");
-  return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
+  return new ResponseClass(body, { status, statusText, headers: new Headers(headers) });
 }
 
 /** A framework may have its own `Response` class, so `instanceof` is not enough. */

@@ -1,6 +1,16 @@
 /**
  * Tells browsers from programs, and pages of the service from those of other origins.
  *
+ * | asked                 | of                                 | against                          |
+ * | --------------------- | ---------------------------------- | -------------------------------- |
+ * | `isAllowedCaller`     | calls, `/v1/events`, `/v1/history` | pages of other origins that call |
+ * | `isFromOtherOrigin`   | a host's operations that change    | the same, where the host has     |
+ * |                       | something                          | CORS middleware of its own       |
+ * | `isReadByOtherOrigin` | a host's `GET`, `/v1/metrics`      | such pages that read             |
+ * | `isProgram`           | names that anybody may claim,      | DNS rebinding, and credentials   |
+ * |                       | tokens in HTTP Basic, cookies      | that a browser adds by itself    |
+ * | `looksLikeBrowser`    | the headers that are passed on     | what the node would take amiss   |
+ *
  * @module
  */
 

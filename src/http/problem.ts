@@ -27,7 +27,7 @@ export const nativeProblem = (
 ): Response => nativeOf(problem(status, detail, headers));
 
 /**
- * Like {@linkcode nativeProblem}, but returns a `FastResponse`, which takes less time to create.
+ * Like {@linkcode nativeProblem}, but returns a `ResponseClass`, which takes less time to create.
  *
  * @param members further members, each with its JSON
  */
@@ -45,7 +45,7 @@ export function problem(
     "content-type": PROBLEM,
     "content-length": String(body.byteLength),
     "cache-control": "no-store",
-    // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
+    // `Headers` rejects values with line breaks. `ResponseClass` would not check a list of headers.
     ...Object.fromEntries(new Headers(headers)),
   }, body);
 }

@@ -21,7 +21,7 @@ export interface ServedRequest extends Request {
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
   /**
-   * True if the server can send a `FastResponse`. Other servers may accept only a native
+   * True if the server can send a `ResponseClass`. Other servers may accept only a native
    * `Response`.
    */
   readonly takesFastResponse?: boolean | undefined;
@@ -82,7 +82,11 @@ export type ReadChunks = (accept: (part: Bytes) => boolean, stop: Signal) => Pro
  */
 export const UNREADABLE_CONTENT: Error = new Error("The content of the request cannot be read");
 
-export function namesContent({ headers }: Pick<Request, "headers">): boolean {
+/** The mistake of a host that has read the content before it calls the service. */
+export const READ_BY_HOST = "the host read the content of this request before it called " +
+  "Nodeface; call request.clone() before reading, and pass the clone";
+
+export function declaresContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
 }

@@ -12,11 +12,11 @@ type Body = Bytes | Blob | ReadableStream<Bytes> | null;
  * The class of the service's responses. On Node and Deno, the adapter replaces the native class by
  * srvx's, which takes less time to create and to send (10 µs less on Deno 2.9).
  */
-export let FastResponse: new (body: Body, init: ResponseInit) => Response = Response;
+export let ResponseClass: new (body: Body, init: ResponseInit) => Response = Response;
 let isNative = true;
 
-export function useResponseClass(responseClass: typeof FastResponse): void {
-  FastResponse = responseClass;
+export function useResponseClass(responseClass: typeof ResponseClass): void {
+  ResponseClass = responseClass;
   isNative = false;
 }
 
@@ -171,7 +171,7 @@ function completeHead(
  */
 function responseWith(body: HeldBytes | Body, head: ResponseInit): Response {
   if (body && "parts" in body) return markComplete(new ResponseInParts(body, head));
-  const response = markComplete(new FastResponse(isNative ? sendable(body) : body, head));
+  const response = markComplete(new ResponseClass(isNative ? sendable(body) : body, head));
   return body instanceof ReadableStream ? Object.assign(response, { [STREAMED]: true }) : response;
 }
 
@@ -213,7 +213,7 @@ export const bareResponse = (
   headers: Readonly<Record<string, string>>,
   body: Body = null,
 ): Response =>
-  new FastResponse(body, {
+  new ResponseClass(body, {
     status,
     statusText: titleOf(status) ?? "",
     headers: Object.entries(headers),
@@ -243,7 +243,7 @@ export function complete(
   if (method !== "HEAD") return response;
   // A handler may hold resources until the body is read or cancelled.
   response.body?.cancel().catch(() => {});
-  const withoutBody = new FastResponse(null, { status, statusText, headers: response.headers });
+  const withoutBody = new ResponseClass(null, { status, statusText, headers: response.headers });
   return markComplete(withoutBody);
 }
 

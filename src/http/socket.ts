@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { FastResponse } from "./response.ts";
+import { ResponseClass } from "./response.ts";
 
 /** The other end of a connection: a client, or the node. */
 export interface Peer {
@@ -68,6 +68,18 @@ export class Upgrade {
    */
   accept(accepted: Accepted): Response {
     this.accepted = accepted;
-    return new FastResponse(null, { status: 101 });
+    return new ResponseClass(null, { status: 101 });
+  }
+
+  /** Returns what was accepted, once: whoever takes it calls `open` or `drop`. */
+  take(): Accepted | undefined {
+    const { accepted } = this;
+    this.accepted = undefined;
+    return accepted;
+  }
+
+  /** Drops what was accepted, unless it has been taken: the host has replaced the response. */
+  drop(): void {
+    this.take()?.drop();
   }
 }

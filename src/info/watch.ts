@@ -33,7 +33,7 @@ interface WatchOptions {
 export class Watch {
   readonly #monitor: Monitor;
   readonly #options: WatchOptions;
-  #isHeard = false;
+  #hasListeners = false;
   #status: Status | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hasEnded = false;
@@ -51,13 +51,13 @@ export class Watch {
   }
 
   /** True while clients listen to the node's events. */
-  get isHeard(): boolean {
-    return this.#isHeard;
+  get hasListeners(): boolean {
+    return this.#hasListeners;
   }
 
-  set isHeard(isHeard: boolean) {
-    if (isHeard === this.#isHeard) return;
-    this.#isHeard = isHeard;
+  set hasListeners(hasListeners: boolean) {
+    if (hasListeners === this.#hasListeners) return;
+    this.#hasListeners = hasListeners;
     this.#wait();
   }
 
@@ -71,7 +71,7 @@ export class Watch {
     const { interval, onTick } = this.#options;
     const time = Math.min(
       interval,
-      this.#isHeard ? LISTENED_MS : Infinity,
+      this.#hasListeners ? LISTENED_MS : Infinity,
       // Without an interval, nothing but requests and listeners causes a poll.
       (interval < Infinity && this.#status && UNWELL_MS[this.#status]) || Infinity,
     );

@@ -9,7 +9,7 @@ import { isObject, type Json, listOf, objectOf, setMember } from "../json/values
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
-import { baseAtNode, NODE, onlyUrl, repeatableServers, THIS_SERVICE } from "./servers.ts";
+import { baseAtNode, NODE_SERVER, onlyUrl, repeatableServers, THIS_SERVICE } from "./servers.ts";
 
 /**
  * Tells whether the root of this service does not serve a path of the node.
@@ -24,7 +24,7 @@ export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
 export function clientAddress(document: Json, isAtRoot: boolean): string {
   const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || "/";
-  return base === undefined ? "/v1/rpc" : NODE.slice(1) + base;
+  return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;
 }
 
 /** Two path items that come to one path keep their operations' parameters. */
@@ -71,7 +71,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       const base = baseAtNode(url);
       const isMoved = base !== undefined &&
         (isReserved(base + path, isBuiltIn) || ofService.has(base + path));
-      return isMoved ? NODE.slice(1) + base : base;
+      return isMoved ? NODE_SERVER.slice(1) + base : base;
     };
     const prefixes = new Map(
       operationsOf(item).map(({ operation }) => [operation, prefixOf(operation)]),

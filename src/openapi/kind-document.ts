@@ -37,7 +37,7 @@ import {
   type PathOperation,
 } from "./operations.ts";
 import { inSlices } from "../slices.ts";
-import { NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
+import { NODE_SERVER, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /** The operations that a node supports, as far as the node reports them. */
 export interface Offer {
@@ -66,7 +66,13 @@ export async function documentOfKind(
     (isUnsure ? " This node may lack some of the methods." : "");
   const head = { openapi: "3.1.1", info: { title, version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
-  const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
+  const rest = {
+    ...head,
+    servers: [{ url: NODE_SERVER + (server?.url ?? "") }],
+    paths,
+    components,
+    tags,
+  };
   const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...await openApiOfMethods(openrpc) };
   if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;

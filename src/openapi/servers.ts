@@ -21,10 +21,10 @@ import { atOnce, inSlices, type Work } from "../slices.ts";
 import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
 
 /** Stands for the origin of the service, which the description does not know. */
-export const HERE = "http://here.invalid";
+export const PLACEHOLDER_ORIGIN = "http://here.invalid";
 /** A URL relative to the description works behind any path prefix or proxy. */
 export const THIS_SERVICE = ".";
-export const NODE: string = `${THIS_SERVICE}/v1/node`;
+export const NODE_SERVER: string = `${THIS_SERVICE}/v1/node`;
 
 export interface ServerContext {
   /** The node's URL. Clients call the node through this service. */
@@ -57,13 +57,15 @@ export async function withServers(
   const addressOf = (url: URL) => hostOfNode(url) + pathOf(url);
   const addresses = new Set(urls.map(addressOf));
   const [path = ""] = basePathsAtNode(document, context, from);
-  const common = [{ url: NODE + path }];
+  const common = [{ url: NODE_SERVER + path }];
   const placed = await inSlices(mapServers(document, (servers) => {
     const own = servers.flatMap((server) => usualHttpUrl(server, folder) ?? [])
       .find((url) => hosts.has(hostOfNode(url)));
     if (!own) return servers;
     // An operation may repeat a server of the document, for which `base` stands.
-    return addresses.has(addressOf(own)) ? common : [{ url: NODE + belowNode(pathOf(own), node) }];
+    return addresses.has(addressOf(own))
+      ? common
+      : [{ url: NODE_SERVER + belowNode(pathOf(own), node) }];
   }));
   return { ...placed, servers: common };
 }
@@ -130,20 +132,22 @@ function baseUrlOf(node: string, from: string): string {
 
 function nearUrl(url: string, from: string): string {
   const isRemote = /^https?:/.test(from);
-  const base = isRemote ? from : HERE;
+  const base = isRemote ? from : PLACEHOLDER_ORIGIN;
   // A URL with a variable as its port cannot be parsed.
   if (!isRelative(url) || !URL.canParse(url, base)) return url;
   const { origin, href } = new URL(url, base);
   if (isRemote) return trimSlashes(withBraces(href));
   // Server URLs are relative to this service's `/spec.json`.
-  return origin === HERE ? THIS_SERVICE + trimSlashes(withBraces(href.slice(HERE.length))) : url;
+  return origin === PLACEHOLDER_ORIGIN
+    ? THIS_SERVICE + trimSlashes(withBraces(href.slice(PLACEHOLDER_ORIGIN.length)))
+    : url;
 }
 
 /** Returns the paths that the servers of a document begin with, and the empty path. */
 export function basePathsOf({ servers }: Json): string[] {
   const paths = listOf(servers).filter(isObject).map((server) => usualUrl(server) ?? "")
-    .filter((url) => URL.canParse(url, HERE))
-    .map((url) => trimSlashes(new URL(url, HERE).pathname));
+    .filter((url) => URL.canParse(url, PLACEHOLDER_ORIGIN))
+    .map((url) => trimSlashes(new URL(url, PLACEHOLDER_ORIGIN).pathname));
   return [...new Set(["", ...paths])];
 }
 
@@ -327,4 +331,4 @@ export function onlyUrl(holders: readonly Json[]): string | undefined {
 
 /** Returns the base path of a server at the node, or `undefined` if the server is another one. */
 export const baseAtNode = (url: string = ""): string | undefined =>
-  `${url}/`.startsWith(`${NODE}/`) ? url.slice(NODE.length) : undefined;
+  `${url}/`.startsWith(`${NODE_SERVER}/`) ? url.slice(NODE_SERVER.length) : undefined;

@@ -70,7 +70,7 @@ export class Resources {
     this.events = new NodeEvents({
       listeners: listeners ?? EVENT_DEFAULTS.listeners,
       perAddress: per_address ?? EVENT_DEFAULTS.per_address,
-      onListeners: (count) => this.#watch.isHeard = count > 0,
+      onListeners: (count) => this.#watch.hasListeners = count > 0,
       onSent: (count) => meters?.countEvents(count),
     });
     this.history = openHistory(options);
@@ -162,7 +162,7 @@ export class Resources {
 
   /** Reads the description if it has changed, since nothing else tells those who listen. */
   #describeForListeners(): void {
-    if (this.#watch.isHeard) this.description().catch(this.#options.onError);
+    if (this.#watch.hasListeners) this.description().catch(this.#options.onError);
   }
 
   async #openDescription(): Promise<Description> {

@@ -31,13 +31,13 @@ import {
   anyOf,
   BOOLEAN,
   choice,
+  described,
   diagnosticsOfRepeated,
   filledList,
   issuePath,
   object,
   optional,
   type Path,
-  required,
   type Schema,
   section,
   type SettingDiagnostic,
@@ -96,7 +96,7 @@ export const placeWithBase = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; base: string | undefined }> =>
   object({
-    from: required(place, "A file, a URL, or none", {
+    from: described(place, "A file, a URL, or none", {
       also: ["spec"],
       example: "openapi.yaml",
     }),
@@ -344,7 +344,7 @@ const CLIENTS = "a list of clients";
 
 function clientSetting(path: Schema<string>): Schema<ClientSettings> {
   return object<SettingsOf<ClientSettings>>({
-    name: required(CLIENT_NAME, "The name of the client in the log and in metrics", {
+    name: described(CLIENT_NAME, "The name of the client in the log and in metrics", {
       example: "wallet",
     }),
     token_file: optional(
@@ -356,7 +356,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
       },
     ),
     token_env: optional(VARIABLE, "An environment variable with the client's token"),
-    allow: required(
+    allow: described(
       filledList(LINE, OPERATIONS_LIST),
       "The operations that the client may call, named as in forward.open. " +
         'Operations marked "write" or "secret" must be named in full, without "*"',

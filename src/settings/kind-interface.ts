@@ -24,6 +24,7 @@ import { describeValue } from "../untrusted-text.ts";
 import {
   anyOf,
   choice,
+  described,
   diagnosticsOfRepeated,
   filledList,
   filledMap,
@@ -31,7 +32,6 @@ import {
   object,
   optional,
   type Path,
-  required,
   type Schema,
   type SettingDiagnostic,
   type Settings,
@@ -55,7 +55,7 @@ const BASE_PATH = text(
 const TRUE = v.literal(true, "true or omitted") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
-  "x-access": required(choice(["read", "write", "secret"]), MARKS["x-access"].text),
+  "x-access": described(choice(["read", "write", "secret"]), MARKS["x-access"].text),
   "x-cost": optional(choice(["heavy"], "heavy"), MARKS["x-cost"].text),
   "x-streaming": optional(
     anyOf([TRUE, choice(["waits"], "waits")], "true or waits"),
@@ -70,7 +70,7 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   "x-checked": optional(TRUE, MARKS["x-checked"].text),
   "x-subscription": optional(
     object({
-      unsubscribe: required(METHOD_NAME, "The method that ends the subscription"),
+      unsubscribe: described(METHOD_NAME, "The method that ends the subscription"),
       notification: optional(METHOD_NAME, "The method of the notifications"),
       ends: optional(
         filledList(EVENT, "a list of names, as in [stop]"),
@@ -82,7 +82,7 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   "x-connection": optional(TRUE, MARKS["x-connection"].text),
 };
 
-const SUMMARY = required(LINE, "A summary in one line");
+const SUMMARY = described(LINE, "A summary in one line");
 
 const standard = (name: string, keys: readonly string[]): Settings =>
   Object.fromEntries(keys.map((key) => [key, optional(json, `As in ${name}`)]));
@@ -91,10 +91,10 @@ const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
 const METHOD = object({
-  name: required(METHOD_NAME, "The method's name at the node"),
+  name: described(METHOD_NAME, "The method's name at the node"),
   summary: SUMMARY,
-  params: required(v.array(json, "a list of parameters"), "The parameters, in order of position"),
-  result: required(json, "The result"),
+  params: described(v.array(json, "a list of parameters"), "The parameters, in order of position"),
+  result: described(json, "The result"),
   paramStructure: optional(
     choice(["by-name", "by-position", "either"]),
     "The form of the parameters",
@@ -107,9 +107,9 @@ const METHOD = object({
 });
 
 const OPERATION = object({
-  operationId: required(OPERATION_ID, "A unique name, for generated clients"),
+  operationId: described(OPERATION_ID, "A unique name, for generated clients"),
   summary: SUMMARY,
-  responses: required(json, "The responses by status"),
+  responses: described(json, "The responses by status"),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
 });
@@ -124,7 +124,7 @@ const ITEM = object({
 
 const SERVERS = v.pipe(
   v.array(
-    object({ url: required(BASE_PATH, "The prefix of all paths") }),
+    object({ url: described(BASE_PATH, "The prefix of all paths") }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
@@ -134,12 +134,12 @@ const OPENRPC = object({
   path: optional(TEMPLATE, "The path below the node's URL that receives the calls", {
     default: "the node's URL itself",
   }),
-  methods: required(filledList(METHOD, "a list of methods"), "The methods"),
+  methods: described(filledList(METHOD, "a list of methods"), "The methods"),
   ...openRpc("components"),
 });
 
 const OPENAPI = object({
-  paths: required(
+  paths: described(
     filledMap(TEMPLATE, ITEM, "paths, each with its operations"),
     "The operations by path below the node's URL",
   ),

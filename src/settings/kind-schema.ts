@@ -26,6 +26,7 @@ import {
   anyOf,
   BOOLEAN,
   choice,
+  described,
   filledList,
   filledMap,
   issuePath,
@@ -35,7 +36,6 @@ import {
   object,
   oneOf,
   optional,
-  required,
   type Schema,
   type SettingsOf,
   typed,
@@ -65,18 +65,18 @@ const TEST = anyOf([
   v.null("null"),
   oneOf({
     not: {
-      not: required(
+      not: described(
         EXPRESSION,
         "True if the value is a text, a number, true or false, and does not match",
       ),
     },
-    above: { above: required(NUMBER, "True if the value is greater than this number") },
-    below: { below: required(NUMBER, "True if the value is less than this number") },
+    above: { above: described(NUMBER, "True if the value is greater than this number") },
+    below: { below: described(NUMBER, "True if the value is less than this number") },
   }),
 ], `a regular expression, null, ${TESTS}`);
 
 const RULE = object({
-  when: required(
+  when: described(
     filledMap(REFERENCE_TEXT, typed("Test", TEST), "places, each with a test"),
     `A test for each place: a regular expression, null (the value is missing), ${TESTS}. ` +
       "The rule applies if all tests pass. A test fails if its source has no response",
@@ -84,10 +84,10 @@ const RULE = object({
       example: "{ 'status#/leader': null }",
     },
   ),
-  code: required(typed("KindStatusCode", choice(KIND_STATUS_CODES)), "The value of status_code", {
+  code: described(typed("KindStatusCode", choice(KIND_STATUS_CODES)), "The value of status_code", {
     example: "no_leader",
   }),
-  reason: required(
+  reason: described(
     REASON,
     "The text of status_reason, a clause. {source#/pointer} is replaced by the value at that place",
     {
@@ -205,7 +205,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
 };
 
 const CALL = {
-  jsonrpc: required(LINE, "The name of the method"),
+  jsonrpc: described(LINE, "The name of the method"),
   path: optional(PATH, "The path below the node's URL to which the call is posted", {
     default: "the node's URL itself",
   }),
@@ -219,8 +219,8 @@ const NAMES = {
   except: optional(EXPRESSION, "A regular expression for names to omit"),
   tree: optional(
     object({
-      name: required(LINE, "The member that holds a name"),
-      children: required(LINE, "The member that holds the list of children"),
+      name: described(LINE, "The member that holds a name"),
+      children: described(LINE, "The member that holds the list of children"),
     }),
     'The members to read if the response is a JSON tree. Set either "names" or "tree". ' +
       "The name of a method is its path from the root, such as block/get",
@@ -231,7 +231,7 @@ const NAMES = {
   ),
 };
 
-const NODE_PATH = required(PATH, "A path below the node's URL");
+const NODE_PATH = described(PATH, "A path below the node's URL");
 
 const LISTING = v.pipe(
   oneOf({
@@ -326,8 +326,8 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
 const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
   refusal: optional(
     object({
-      header: required(HEADER, "A header of the 401 or 403 response"),
-      pattern: required(EXPRESSION, "A regular expression for the header's value"),
+      header: described(HEADER, "A header of the 401 or 403 response"),
+      pattern: described(EXPRESSION, "A regular expression for the header's value"),
     }),
     "The response with which the node refuses access. " +
       "Secrets from auth.files are sent only after this response",
@@ -347,7 +347,7 @@ const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
 
 /** @param requiredInKind makes a setting that a complete kind needs */
 const infoSettings = (
-  requiredInKind: typeof required,
+  requiredInKind: typeof described,
 ): SettingsOf<Pick<Kind, "static" | "sources" | "fields" | "health" | "history">> => ({
   static: optional(map(INFO_KEY, json), "Keys to add, each with a constant value"),
   sources: requiredInKind(map(SOURCE_NAME, typed("Source", NODE_SOURCE)), "The sources by name"),
@@ -384,7 +384,7 @@ const infoSettings = (
  */
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
-  const requiredInKind = base ? optional as typeof required : required;
+  const requiredInKind = base ? optional as typeof described : described;
   const kind: SettingsOf<Omit<Kind, keyof DerivedKeys>> = {
     title: requiredInKind(LINE, "The display name of the kind"),
     url: requiredInKind(NODE_URL, "The usual URL of nodes of this kind, for display only"),

@@ -16,6 +16,7 @@ import {
   anyOf,
   BOOLEAN,
   choice,
+  described,
   filledList,
   json,
   map,
@@ -23,7 +24,6 @@ import {
   object,
   oneOf,
   optional,
-  required,
   type Schema,
   secret,
   type SettingDiagnostic,
@@ -86,7 +86,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
-    required(path, `A file with ${secret}`, {
+    described(path, `A file with ${secret}`, {
       example: "~/.node/secret",
     }));
 
@@ -97,7 +97,7 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   const variables = authForms(
     "env",
     (secret) =>
-      required(VARIABLE, `An environment variable with ${secret}`, {
+      described(VARIABLE, `An environment variable with ${secret}`, {
         example: "NODE_SECRET",
       }),
   );
@@ -136,7 +136,7 @@ export function nodeSettings(
     auth: auth(path),
     tls: optional(
       object({
-        ca_file: required(
+        ca_file: described(
           path,
           "A PEM file with the CA certificate that signed the node's certificate",
           {
@@ -203,7 +203,7 @@ export const SOURCE_OPTIONS: SettingsOf<SourceOptions> = {
 
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
-    jsonrpc: required(LINE, "The JSON-RPC method to call", {
+    jsonrpc: described(LINE, "The JSON-RPC method to call", {
       example: "getmininginfo",
     }),
     params: optional(
@@ -220,7 +220,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
     ...SOURCE_OPTIONS,
   },
   get: {
-    get: required(get, "A path below node.url, a URL, or a link in another response", {
+    get: described(get, "A path below node.url, a URL, or a link in another response", {
       example: "/status",
     }),
     accept: optional(LINE, "The media type to request", {
@@ -230,7 +230,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
     ...SOURCE_OPTIONS,
   },
   post: {
-    post: required(path, "The POST target: a path below node.url, or a URL", {
+    post: described(path, "The POST target: a path below node.url, or a URL", {
       example: "/v3/maintenance/status",
     }),
     json: optional(json, "The JSON to post", {
@@ -249,13 +249,13 @@ const source = (path: Schema<string>): Schema<Source> =>
     oneOf({
       ...nodeSources(SOURCE_PATH, SOURCE_GET),
       file: {
-        file: required(path, "A file with JSON or plain text", {
+        file: described(path, "A file with JSON or plain text", {
           example: "build.json",
         }),
         ...SOURCE_OPTIONS,
       },
       command: {
-        command: required(
+        command: described(
           filledList(v.string("text"), "a list: the program and its arguments"),
           "A program and its arguments. " +
             "The program prints JSON or plain text, and runs without a shell",
@@ -273,21 +273,21 @@ const CONVERSIONS = ["hex", "base16", "number", "not", "count", "time", "uptime"
 const CONVERSION = anyOf([
   oneOf({
     count: {
-      count: required(POINTER, "The number of members whose value at this JSON Pointer is true"),
+      count: described(POINTER, "The number of members whose value at this JSON Pointer is true"),
     },
     match: {
-      match: required(
+      match: described(
         EXPRESSION,
         "The text that the first group matches, or the whole match if there is no group",
       ),
     },
-    add: { add: required(NUMBER, "The value plus this number") },
-    times: { times: required(NUMBER, "The value times this number") },
+    add: { add: described(NUMBER, "The value plus this number") },
+    times: { times: described(NUMBER, "The value times this number") },
     uptime: {
-      uptime: required(choice(["ms", "s", "m", "h"]), "The start time, from the uptime"),
+      uptime: described(choice(["ms", "s", "m", "h"]), "The start time, from the uptime"),
     },
     join: {
-      join: required(v.string("text"), "All values, joined by this separator"),
+      join: described(v.string("text"), "All values, joined by this separator"),
     },
   }),
   choice(CONVERSIONS),
@@ -303,7 +303,7 @@ export const FIELD: Schema<Field> = typed(
   anyOf([
     REFERENCE_TEXT,
     object({
-      from: required(
+      from: described(
         REFERENCES,
         "The place of the value: a source name and a JSON Pointer, joined by #. " +
           "If several places are listed, the first value found is used, " +

@@ -27,10 +27,10 @@ type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 type More = Omit<About, "text">;
 
 export function optional<T>(schema: Schema<T>, text: string, more?: More): Schema<T | undefined> {
-  return required(v.optional(schema), text, more);
+  return described(v.optional(schema), text, more);
 }
 
-export function required<T>(schema: Schema<T>, text: string, more: More = {}): Schema<T> {
+export function described<T>(schema: Schema<T>, text: string, more: More = {}): Schema<T> {
   return v.pipe(schema, v.metadata({ about: { ...more, text } }));
 }
 
@@ -186,7 +186,7 @@ export function byKey<T>(
 ): Schema<T> {
   const keys = forms.flatMap(([keys]) => keys);
   const expected = `an object with one of ${keys.join(", ")}`;
-  return lazily(v.union(forms.map(([, form]) => form), expected), (value) => {
+  return chosenBy(v.union(forms.map(([, form]) => form), expected), (value) => {
     if (!isPlainObject(value)) return v.never(expected);
     const form = forms.find(([keys]) => keys.some((key) => Object.hasOwn(value, key)));
     if (form) return form[1];
@@ -225,7 +225,7 @@ function isOfRightType({ path, kind, type, input }: v.BaseIssue<unknown>): boole
 }
 
 /** Replaces a schema by another one for each value, such as by one that always fails. */
-function lazily<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
+function chosenBy<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
   return running(schema, (value) => run(choose(value), value));
 }
 
@@ -275,7 +275,7 @@ function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
 ): Schema<T> {
-  return lazily(schema, (value) => {
+  return chosenBy(schema, (value) => {
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
       const message = explain(key);

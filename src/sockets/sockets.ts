@@ -6,7 +6,7 @@
  */
 import { onAbort } from "../abort-signal.ts";
 import { decodeBase64Url } from "../decode.ts";
-import { SMALL } from "../gateway/budget.ts";
+import { SMALL_BYTES } from "../gateway/budget.ts";
 import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
 import { type Caller, type CallerRequest, refuseTokenIn } from "../gateway/guard.ts";
@@ -176,7 +176,7 @@ export class Sockets implements SessionOwner, Follower {
     const candidates = [...this.#sessions].filter((session) => isNamed || !session.isNamed);
     const slowest = largestBy(candidates, ({ unread }) => unread);
     // Where the bytes of other calls take the room, the end of clients that read gives none back.
-    if (slowest && slowest.unread > SMALL) return slowest.end("slow");
+    if (slowest && slowest.unread > SMALL_BYTES) return slowest.end("slow");
     const busiest = largestBy(candidates, ({ waiting }) => waiting);
     if (busiest && busiest.waiting > MESSAGES_MAX) busiest.end("flood");
   }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import {
   canBeSent,
   fillIn,
-  type FormData,
+  type OperationForm,
   requestOf,
   writeCurl,
 } from "../../src/explorer/form-request.ts";
@@ -27,7 +27,7 @@ export interface SentForms {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
+export function readForms(html: string): { forms: OperationForm[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
   return { forms, examples: JSON.parse(examples) };
@@ -42,7 +42,7 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   try {
     const html = await (await fetch(`${url}/v1/spec/simple`)).text();
     const { forms, examples } = readForms(html);
-    const isWanted = ({ address, isEndless }: FormData) =>
+    const isWanted = ({ address, isEndless }: OperationForm) =>
       (/^\/v1\/(node|rpc)/.test(address) || !isOwnPath(address)) && !isEndless;
     for (const form of forms.filter(isWanted)) {
       const name = `${form.method} ${form.address}`.replace("GET /v1/rpc/", "").replace(

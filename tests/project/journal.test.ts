@@ -1,4 +1,12 @@
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -30,6 +38,27 @@ journal("has priorities in place of its own times", async () => {
     service.kill();
     await once(service, "exit");
     closeSync(file);
+  });
+  rmSync(folder, { recursive: true });
+});
+
+journal("shows why a start fails among the errors", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-journal-"));
+  const path = join(folder, "nodeface.yaml");
+  writeFileSync(path, "nod: {}\nlisen: 1\n");
+  await withEach(Object.entries(CHOSEN_COMMANDS), async ([program, ...args], runtime) => {
+    const log = join(folder, runtime);
+    const file = openSync(log, "w");
+    const { dev, ino } = fstatSync(file);
+    const service = spawn(program!, [...args, "--config", path], {
+      stdio: ["ignore", "ignore", file],
+      env: { ...process.env, JOURNAL_STREAM: `${dev}:${ino}` },
+    });
+    assert.equal(await once(service, "exit"), [1, null]);
+    closeSync(file);
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    assert.is(lines.length, 2);
+    for (const line of lines) assert.match(line, /^<3>.*nodeface\.yaml/);
   });
   rmSync(folder, { recursive: true });
 });

@@ -8,7 +8,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { languagesFor, writeSample } from "../../src/explorer/code-samples.ts";
-import { canBeSent, type FormData, requestOf } from "../../src/explorer/form-request.ts";
+import { canBeSent, type OperationForm, requestOf } from "../../src/explorer/form-request.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { annotateCalls } from "../../src/gateway/annotate-operations.ts";
@@ -284,7 +284,7 @@ events(
   }),
 );
 
-const FORM: FormData = {
+const FORM: OperationForm = {
   method: "GET",
   address: "/v1/rpc/eth_subscribe",
   isEndless: true,
