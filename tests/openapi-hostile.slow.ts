@@ -77,6 +77,30 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     ...one(body(A)),
     components: { schemas: { A: { properties: map(n / 40, () => A) } } },
   }),
+  "responses whose fields refer to their schema": (n) => ({
+    ...openapi({ info: { ...info, description: "a".repeat(n) } }),
+    paths: {
+      "/a": {
+        get: {
+          responses: Object.fromEntries(
+            range(100).map((i) => [200 + i, { $ref: "#/components/responses/r" }]),
+          ),
+        },
+      },
+    },
+    components: {
+      responses: { r: { description: "", content: { "application/json": { schema: A } } } },
+      schemas: { A: { description: "&".repeat(500), properties: map(60, () => A) } },
+    },
+  }),
+  "parameters whose fields refer to their schema": (n) =>
+    openrpc({
+      info: { ...info, description: "a".repeat(n) },
+      methods: [method("a", range(60).map((i) => ({ name: `p${i}`, schema: A })))],
+      components: {
+        schemas: { A: { description: "&".repeat(500), properties: map(60, () => A) } },
+      },
+    }),
   "a schema whose allOf refers to the schema": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { allOf: range(n / 40).map(() => A) } } },

@@ -171,6 +171,7 @@ async function render(
   let html = renderAbout(outline, detail);
   const listed: Outline["sections"][number][] = [];
   const enabled = enabledIn(outline);
+  const room = { left: HTML_LENGTH_MAX };
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
@@ -183,7 +184,7 @@ async function render(
     html += renderMarkdown(section.description, detail.about);
     for (const operation of operations.slice(0, left)) {
       await pause();
-      html += renderOperation(operation, detail, enabled);
+      html += renderOperation(operation, detail, enabled, room);
       if (html.length > HTML_LENGTH_MAX) break;
     }
     html += isService ? "</details></section>" : "</section>";
@@ -347,7 +348,20 @@ function renderAbout(outline: Outline, detail: Detail): string {
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
 
-function renderOperation(operation: ShownOperation, detail: Detail, enabled: Enabled): string {
+/**
+ * How much the lists of a page may still have, in characters. A page with more is too large. A small
+ * schema that refers to itself has hundreds of thousands of nested fields.
+ */
+interface Room {
+  left: number;
+}
+
+function renderOperation(
+  operation: ShownOperation,
+  detail: Detail,
+  enabled: Enabled,
+  room: Room,
+): string {
   const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
   const heading = renderName(shorten(title, detail.summary));
@@ -361,37 +375,46 @@ function renderOperation(operation: ShownOperation, detail: Detail, enabled: Ena
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (detail.description > 0 ? renderOpening(operation, enabled) : "") +
     renderMarkdown(operation.description, detail.description) +
-    operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
+    operation.items.map(([heading, items]) => renderItems(heading, items, detail, room)).join("") +
     `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
 }
 
-function renderItems(heading: string, items: readonly Item[], detail: Detail): string {
+function renderItems(
+  heading: string,
+  items: readonly Item[],
+  detail: Detail,
+  room: Room,
+): string {
   if (items.length === 0) return "";
   const rest = items.length - detail.items;
   const cut = rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : "";
-  return `<h4>${heading}</h4>${renderList(items.slice(0, detail.items), detail)}${cut}`;
+  return `<h4>${heading}</h4>${renderList(items.slice(0, detail.items), detail, room)}${cut}`;
 }
 
-function renderList(items: readonly Item[], detail: Detail): string {
-  const entries = items.map(({ name: term, facts, description, rules = [], fieldsOf }) => {
+function renderList(items: readonly Item[], detail: Detail, room: Room): string {
+  let html = "";
+  for (const { name: term, facts, description, rules = [], fieldsOf } of items) {
+    if (room.left < 0) break;
     const words = facts.slice(0, 6).map(shortText).join(", ");
     const constraints = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`);
     const shown = constraints.join(", ");
     const text = detail.item > 0 && renderInlineMarkdown(description, detail.item) +
         (shown && ` <small>${words && "· "}${shown}</small>`);
-    return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
-      `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fieldsOf, detail)}</dd>`;
-  });
-  return `<dl>${entries.join("")}</dl>`;
+    const entry = `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
+      `<dd>${words && `<i>${words}</i> `}${text || ""}`;
+    room.left -= entry.length;
+    html += `${entry}${renderFields(fieldsOf, detail, room)}</dd>`;
+  }
+  return `<dl>${html}</dl>`;
 }
 
-function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail): string {
+function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): string {
   if (detail.fields === 0) return "";
   const fields = fieldsOf?.() ?? [];
   if (fields.length === 0) return "";
   const label = `Schema: ${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
   return `<details><summary>${label}</summary>${
-    renderList(fields.slice(0, detail.fields), detail)
+    renderList(fields.slice(0, detail.fields), detail, room)
   }</details>`;
 }
 
