@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ServedRequest } from "../src/http/request.ts";
 import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
 import { checkServeOptions } from "../src/adapters/shared.ts";
 import { createNodeface } from "../src/index.ts";
-import { forwarding, json, playNode, REST, until } from "./_gateway.ts";
+import { forwarding, json, playNode, REST, RPC, until } from "./_gateway.ts";
 
 const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
 const { serve }: { serve: typeof Serve } = await import(`../src/adapters/${name}.ts`);
@@ -55,6 +55,16 @@ for (const [way, change] of Object.entries(WAYS)) {
   });
 }
 
+function shakeHands(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n" +
+      `sec-websocket-version: 13\r\nsec-websocket-key: ${"A".repeat(22)}==\r\n\r\n`,
+  );
+  return socket;
+}
+
 const HANDLERS: Readonly<Record<string, (accepted: Response) => Response>> = {
   "replaces": () => new Response("no", { status: 403 }),
   "replaces by an error": () => {
@@ -75,18 +85,48 @@ for (const [how, change] of Object.entries(HANDLERS)) {
         drop: () => void ended.push("dropped"),
       })));
     await using server = await serve({ fetch: fetchChanged }, { port: 0, onError: () => {} });
-    const { hostname, port } = new URL(server.url);
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n" +
-        `sec-websocket-version: 13\r\nsec-websocket-key: ${"A".repeat(22)}==\r\n\r\n`,
-    );
+    const socket = shakeHands(server.url);
     const [head] = await once(socket, "data");
     assert.match(String(head), /^HTTP\/1.1 (?:403|500) /);
     assert.equal(ended, ["dropped"]);
     socket.destroy();
   });
 }
+
+serving("a handshake that is accepted after the host has responded gets no place", async () => {
+  let upgrade: ServedRequest["upgrade"];
+  let isDropped = false;
+  const fetchFirst = (request: Request) => {
+    upgrade = (request as ServedRequest).upgrade;
+    return Promise.resolve(new Response(null, { status: 504 }));
+  };
+  await using server = await serve({ fetch: fetchFirst }, { port: 0 });
+  const socket = shakeHands(server.url);
+  assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1.1 504 /);
+  const open = () => {
+    throw new Error("is open");
+  };
+  upgrade!.accept({ protocol: undefined, open, drop: () => isDropped = true });
+  assert.ok(isDropped);
+  socket.destroy();
+});
+
+serving("a host that has read the content of a call is told so", async () => {
+  const errors: string[] = [];
+  const { app } = forwarding("http://127.0.0.1:1", RPC, "reads", {
+    log: (message) => void errors.push(message),
+  });
+  const fetchRead = async (request: Request) => {
+    await request.json();
+    return await app.fetch(request);
+  };
+  await using server = await serve({ fetch: fetchRead }, { port: 0 });
+  const headers = { "content-type": "application/json" };
+  const body = '{"id":1,"method":"number"}';
+  const response = await fetch(`${server.url}v1/rpc`, { method: "POST", headers, body });
+  assert.is(response.status, 500);
+  assert.match(errors.join(), "call request.clone() before reading");
+});
 
 serving("a handler that stops reading the content sees no client that has left", async () => {
   const leave = new AbortController();

@@ -64,7 +64,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   get readChunks(): ServedRequest["readChunks"] {
     const { req: message } = this.#node;
     // srvx itself handles content that is already in `rawBody`.
-    if (!hasContent(message) || "rawBody" in message || this.bodyUsed) return undefined;
+    if (!hasContent(message) || "rawBody" in message) return undefined;
     return (accept, stop) =>
       new Promise((resolve, reject) => {
         const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {

@@ -88,7 +88,7 @@ async function run(): Promise<number> {
 }
 
 async function printRemarks({ remarks }: Config): Promise<void> {
-  for (const { message } of remarks) await printError(message, "warn");
+  for (const { message, level } of remarks) await printError(message, level);
 }
 
 function openProgress() {

@@ -108,7 +108,9 @@ export class LineWriter {
   }
 }
 
-export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
+type LogLevel = "info" | "warn" | "error";
+
+export type WriteLog = (message: string, level?: LogLevel) => void;
 
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   const lines = new LineWriter(
@@ -123,9 +125,9 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
 }
 
 /** Tells why a command has failed, or what it remarks; in systemd's journal with a priority. */
-export async function printError(message: string, level: "warn" | "error"): Promise<void> {
+export async function printError(message: string, level: LogLevel): Promise<void> {
   const lines = leadsToJournal()
-    ? formatMessage(message, level, undefined)
+    ? `${formatMessage(message, level, undefined)}\n`
     : message.split("\n").map((line) => `nodeface: ${printable(line)}\n`).join("");
   await openOutput("stderr")(lines);
 }

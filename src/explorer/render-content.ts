@@ -349,8 +349,8 @@ const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
 
 /**
- * How much the lists of a page may still have, in characters. A page with more is too large. A small
- * schema that refers to itself has hundreds of thousands of nested fields.
+ * How much the lists of a page may still have, in characters. A page with more is too large. A
+ * small schema that refers to itself has hundreds of thousands of nested fields.
  */
 interface Room {
   left: number;

@@ -115,7 +115,7 @@ export class CallContent {
     const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
     const isTaken = isAny || types.includes(type);
     if (!isTaken && declaresContent(request)) throw wrongType(types);
-    const { readChunks = readerOf(request) } = request;
+    const readChunks = (request.bodyUsed ? undefined : request.readChunks) ?? readerOf(request);
     if (!readChunks) {
       if (declaresContent(request)) throw LOST;
       this.#isRead = true;

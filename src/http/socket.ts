@@ -61,13 +61,15 @@ export const FRAGMENTS_MAX = 1024;
 /** The handshake of a request, which the adapter completes if a handler has accepted it. */
 export class Upgrade {
   accepted: Accepted | undefined;
+  #isOver = false;
 
   /**
    * `protocol` is the value of `Sec-WebSocket-Protocol` in the response, and `open` is called with
    * the client when the handshake is complete.
    */
   accept(accepted: Accepted): Response {
-    this.accepted = accepted;
+    if (this.#isOver) accepted.drop();
+    else this.accepted = accepted;
     return new ResponseClass(null, { status: 101 });
   }
 
@@ -78,8 +80,12 @@ export class Upgrade {
     return accepted;
   }
 
-  /** Drops what was accepted, unless it has been taken: the host has replaced the response. */
+  /**
+   * Drops what was accepted, or will be, unless it has been taken: the host has replaced the
+   * response.
+   */
   drop(): void {
+    this.#isOver = true;
     this.take()?.drop();
   }
 }

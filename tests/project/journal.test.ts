@@ -45,20 +45,21 @@ journal("has priorities in place of its own times", async () => {
 journal("shows why a start fails among the errors", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-journal-"));
   const path = join(folder, "nodeface.yaml");
-  writeFileSync(path, "nod: {}\nlisen: 1\n");
+  writeFileSync(path, "node: { url: 'https://a.example', tls: { ca_file: /absent.pem } }\n");
   await withEach(Object.entries(CHOSEN_COMMANDS), async ([program, ...args], runtime) => {
     const log = join(folder, runtime);
     const file = openSync(log, "w");
     const { dev, ino } = fstatSync(file);
-    const service = spawn(program!, [...args, "--config", path], {
+    const service = spawn(program!, [...args, "check", "--offline", "--config", path], {
       stdio: ["ignore", "ignore", file],
-      env: { ...process.env, JOURNAL_STREAM: `${dev}:${ino}` },
+      env: { ...process.env, JOURNAL_STREAM: `${dev}:${ino}`, NODEFACE_PROT: "1" },
     });
     assert.equal(await once(service, "exit"), [1, null]);
     closeSync(file);
-    const lines = readFileSync(log, "utf8").trim().split("\n");
-    assert.is(lines.length, 2);
-    for (const line of lines) assert.match(line, /^<3>.*nodeface\.yaml/);
+    const [warning, error, ...others] = readFileSync(log, "utf8").split("\n");
+    assert.match(warning!, /^<4>unknown environment variable NODEFACE_PROT/);
+    assert.match(error!, /^<3>cannot read node\.tls\.ca_file/);
+    assert.equal(others, [""]);
   });
   rmSync(folder, { recursive: true });
 });
