@@ -101,6 +101,74 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
         schemas: { A: { description: "&".repeat(500), properties: map(60, () => A) } },
       },
     }),
+  "required parameters with long values": (n) => ({
+    ...openapi({ info: { ...info, description: "a".repeat(n) } }),
+    paths: {
+      "/a": {
+        servers: [{ url: "https://e.example" }],
+        parameters: range(1000).map((i) => ({
+          ...{ name: `p${i}`, in: "query", required: true },
+          schema: { $ref: "#/components/schemas/E" },
+        })),
+        get: R,
+      },
+    },
+    components: {
+      schemas: { E: { type: "string", enum: range(60).map((i) => "&".repeat(290) + i) } },
+    },
+  }),
+  "alternatives behind chains of references": (n) => {
+    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const chain = map(15, (i) => to(i < 14 ? `c${i + 1}` : "O"), "c");
+    const O = { oneOf: range(4).map(() => to("c0")) };
+    const S = { properties: map(60, () => to("c0")) };
+    const response = { description: "", content: { "application/json": { schema: to("S") } } };
+    return {
+      ...openapi({ info: { ...info, description: "a".repeat(n) } }),
+      paths: {
+        "/a": {
+          get: {
+            responses: Object.fromEntries(
+              range(100).map((i) => [200 + i, { $ref: "#/components/responses/r" }]),
+            ),
+          },
+        },
+      },
+      components: { responses: { r: response }, schemas: { ...chain, O, S } },
+    };
+  },
+  "alternatives of parameters behind chains of references": (n) => {
+    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const chain = map(15, (i) => to(i < 14 ? `c${i + 1}` : "A0"), "c");
+    const all = map(50, () => ({ anyOf: range(49).map(() => to("c0")) }), "A");
+    return {
+      ...one({
+        parameters: range(300).map((i) => ({
+          ...{ name: `p${i}`, in: "query" },
+          schema: { anyOf: range(4).map(() => ({ anyOf: [to("A0")] })) },
+        })),
+      }),
+      info: { ...info, description: "a".repeat(n) },
+      components: { schemas: { ...chain, ...all } },
+    };
+  },
+  "servers with many combinations": (n) => ({
+    ...openapi({ info: { ...info, description: "a".repeat(n) } }),
+    paths: Object.fromEntries(
+      range(20).map((i) => [`/${i}`, {
+        get: {
+          ...R,
+          servers: range(100).map(() => ({
+            url: `ws://{a}{b}{c}{d}{e}{f}${"{z}".repeat(330)}`,
+            variables: {
+              ...Object.fromEntries([..."abcdef"].map((v) => [v, { default: "x", enum: ["y"] }])),
+              z: { default: "" },
+            },
+          })),
+        },
+      }]),
+    ),
+  }),
   "a schema whose allOf refers to the schema": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { allOf: range(n / 40).map(() => A) } } },

@@ -40,10 +40,14 @@ const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 const IGNORED_HEADER = /^(?:accept|content-type|authorization)$/i;
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
+/** A page with more fields in one form is too large. */
+const FIELDS_MAX = 100;
+
 const EXAMPLE_LENGTH_MAX = 300, HINT_LENGTH_MAX = 120;
 
 /**
- * Returns `undefined` if a page cannot send the method, the type of the body or a required cookie.
+ * Returns `undefined` if a page cannot send the method, the type of the body or a required cookie,
+ * or the form would have too many fields.
  */
 export function readForm(
   root: Json,
@@ -72,6 +76,7 @@ export function readForm(
   const type = textTypeIn(content);
   if (type !== undefined) fields.push(readBody(root, body, type, isRead));
   else if (firstMemberOf(content) !== undefined) return undefined;
+  if (fields.length > FIELDS_MAX) return undefined;
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const types = Object.keys(objectOf(response.content));
   const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
@@ -185,14 +190,15 @@ function valuesOf(schema: Json): readonly string[] | undefined {
   return choicesIn(schema.const === undefined ? listOf(schema.enum) : [schema.const]);
 }
 
-/** The length of a value that a form offers. */
-const CHOICE_MAX = 300;
+/** The length of a value that a form offers, and of all values of a field. */
+const CHOICE_MAX = 300, CHOICES_MAX = 4000;
 
 /** Cached, since many schemas may share a long list. */
 const choicesIn = onceFor((all: readonly unknown[]): readonly string[] | undefined => {
   const values = all.filter((value) => value !== null);
   const isChoice = values.length > 0 && values.length <= OPTIONS_MAX &&
-    values.every((value) => typeof value !== "object" && String(value).length <= CHOICE_MAX);
+    values.every((value) => typeof value !== "object" && String(value).length <= CHOICE_MAX) &&
+    values.join("").length <= CHOICES_MAX;
   return isChoice ? values.map(String) : undefined;
 });
 

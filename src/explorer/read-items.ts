@@ -165,10 +165,11 @@ const fieldsIn = onceFor((schema: Json) =>
 /** Returns a schema, and what its `allOf` includes on all levels. */
 function schemasIn(root: Json, schema: Json): Set<Json> {
   const parts = new Set([schema]);
+  let left = FIELDS_MAX;
   for (const part of parts) {
-    if (parts.size >= FIELDS_MAX) break;
-    for (const inner of listOf(part.allOf).slice(0, FIELDS_MAX)) {
+    for (const inner of listOf(part.allOf).slice(0, left)) {
       parts.add(followReference(root, inner));
+      left--;
     }
   }
   return parts;
@@ -186,13 +187,27 @@ function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
   return [...fields].slice(0, FIELDS_MAX);
 }
 
-function objectIn(root: Json, value: unknown, depth = 0): Json {
-  const schema = followReference(root, value);
+/**
+ * Makes a function that is cached for each schema of a document at each depth: many references may
+ * lead to one schema with many alternatives.
+ */
+const perSchema = <T>(read: (root: Json, schema: Json, depth: number) => T) =>
+  onceFor((root: Json) =>
+    Array.from(
+      { length: DEPTH_MAX + 1 },
+      (_, depth) => onceFor((schema: Json) => read(root, schema, depth)),
+    )
+  );
+
+const objectIn = (root: Json, value: unknown, depth = 0): Json =>
+  objectsIn(root)[depth]!(followReference(root, value));
+
+const objectsIn = perSchema((root, schema, depth): Json => {
   if (depth === DEPTH_MAX || schema.properties) return schema;
   const inner = (value: unknown) => objectIn(root, value, depth + 1);
   if (schema.type === "array") return inner(schema.items);
   return optionsOf(schema).map(inner).find((option) => option.properties ?? option.allOf) ?? schema;
-}
+});
 
 const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
@@ -206,9 +221,17 @@ function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
 }
 
+/** An object has the name of the reference to it. */
 function nameType(root: Json, value: unknown, depth = 0): string {
   if (depth === DEPTH_MAX) return "";
-  const schema = followReference(root, value);
+  const name = typeNames(root)[depth]!(followReference(root, value));
+  if (name !== undefined) return name;
+  const { $ref } = objectOf(value);
+  return typeof $ref === "string" ? /[\w.-]{1,60}$/.exec($ref)?.[0] ?? "object" : "object";
+}
+
+/** `undefined` for an object. */
+const typeNames = perSchema((root, schema, depth): string | undefined => {
   const inner = (value: unknown) => nameType(root, value, depth + 1);
   const options = optionsOf(schema);
   if (options.length > 0) return [...new Set(options.map(inner))].filter(Boolean).join(" or ");
@@ -216,12 +239,9 @@ function nameType(root: Json, value: unknown, depth = 0): string {
     const item = inner(schema.items);
     return item && !item.includes(" or ") ? `array of ${item}` : "array";
   }
-  if (schema.type === "object" || schema.properties || schema.allOf) {
-    const { $ref } = objectOf(value);
-    return typeof $ref === "string" ? /[\w.-]{1,60}$/.exec($ref)?.[0] ?? "object" : "object";
-  }
-  return typeOf(schema).join(", ");
-}
+  const isObject = schema.type === "object" || schema.properties || schema.allOf;
+  return isObject ? undefined : typeOf(schema).join(", ");
+});
 
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);

@@ -70,7 +70,7 @@ export class PathTable {
   });
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
-      .sort(byRank);
+      .filter(({ template }) => template.isShort).sort(byRank);
   }
 
   /**
@@ -109,11 +109,10 @@ export class PathTable {
   #candidatesAt(path: string): readonly PathEntry[] {
     if (!isUnambiguous(path)) return [];
     const normalized = normalizePath(path);
-    const matching = this.#operations.filter(({ template }) => template.match(normalized));
+    const matching = matchingAt(this.#operations, normalized);
     if (matching.length > 0) return matching;
-    return this.#operations.filter(({ entry, template }) =>
-      entry.operation.isBase && template.match(`${normalized}/`)
-    );
+    const bases = this.#operations.filter(({ entry }) => entry.operation.isBase);
+    return matchingAt(bases, `${normalized}/`);
   }
 
   /**
@@ -136,6 +135,20 @@ export class PathTable {
     return isTaken(OPAQUE_SLASH, isHandledOtherwise) ||
       (texts.some(isOpaque) && isTaken("/", isGuardedMore));
   }
+}
+
+/** A path may have dozens of operations, whose templates are alike. */
+function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[] {
+  const known = new Map<string, boolean>();
+  return operations.filter(({ template }) => {
+    const key = `${template.source} ${template.rank}`;
+    let isMatching = known.get(key);
+    if (isMatching === undefined) {
+      isMatching = template.match(path) !== undefined;
+      known.set(key, isMatching);
+    }
+    return isMatching;
+  });
 }
 
 /** Tells whether all parsers read a path in the same way. */

@@ -7,6 +7,8 @@
 import { decodePercent } from "../decode.ts";
 
 const NAME = /\{([^{}]*)\}/;
+/** The maximum length of a text between parameters, in characters. */
+const LITERAL_MAX = 250;
 
 /**
  * In `rank`, placeholders are written as U+FFFE or U+FFFF, since both characters sort after every
@@ -61,6 +63,14 @@ export class PathTemplate {
       return isBesideOther || spans(part) ? SPAN_OR_END : ONE;
     });
     this.rank = rank.join("").toLowerCase() + SPAN_OR_END;
+  }
+
+  /**
+   * False if a text between parameters is so long that engines search for it in quadratic time (V8
+   * beyond 250 characters).
+   */
+  get isShort(): boolean {
+    return this.names.length === 0 || this.#literals.every(({ length }) => length <= LITERAL_MAX);
   }
 
   /** The number of parameters that stand for several segments. */

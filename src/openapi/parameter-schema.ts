@@ -48,6 +48,7 @@ const readTypes = onceFor((document: Json) =>
   onceFor((whole: Json): readonly string[] => {
     const schemas = new Set([whole]);
     const types = new Set<string>();
+    let left = ALTERNATIVES_MAX;
     for (const schema of schemas) {
       for (const type of typesOf(schema)) types.add(String(type));
       const values = schema.const === undefined ? schema.enum : [schema.const];
@@ -57,8 +58,9 @@ const readTypes = onceFor((document: Json) =>
       const alternatives = COMBINATIONS.flatMap((key) =>
         listOf(schema[key]).slice(0, ALTERNATIVES_MAX)
       );
-      for (const one of alternatives.slice(0, ALTERNATIVES_MAX - schemas.size)) {
+      for (const one of alternatives.slice(0, left)) {
         schemas.add(followReference(document, one));
+        left--;
       }
     }
     return [...types];

@@ -180,10 +180,15 @@ export function mapServers(
 /** Matches origins that are safe in a `Content-Security-Policy`, where `*` and `;` are special. */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
+/** Parsing more URLs would take seconds. */
+const ORIGINS_TRIED_MAX = 10_000;
+
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
+  let left = ORIGINS_TRIED_MAX;
   for (const server of serversOf(document)) {
     for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+      if (left-- === 0) return [...origins];
       if (!URL.canParse(url)) continue;
       const { origin } = new URL(url);
       if (ORIGIN.test(origin)) origins.add(origin);
@@ -308,12 +313,27 @@ export function expand({ url, variables }: Json, most: number = LIMITS.combinati
     return texts.length > 0 ? texts : [part];
   });
   const count = parts.reduce((count, { length }) => count * length, 1);
-  return parts.reduce<string[]>(
+  const chosen = count > most ? parts.map((texts) => texts.slice(0, 1)) : parts;
+  return joinFixed(chosen).reduce<string[]>(
     (urls, texts) =>
-      urls.flatMap((url) => (count > most ? texts.slice(0, 1) : texts).map((text) => url + text))
+      urls.flatMap((url) => texts.map((text) => url + text))
         .filter(({ length }) => length <= LIMITS.url),
     [""],
   );
+}
+
+/** Joins neighbours that have one text each, so that they are not added to each combination. */
+function joinFixed(parts: readonly (readonly string[])[]): (readonly string[])[] {
+  const joined: (readonly string[])[] = [];
+  let fixed: string[] = [];
+  for (const texts of parts) {
+    if (texts.length === 1) fixed.push(texts[0]!);
+    else {
+      joined.push([fixed.join("")], texts);
+      fixed = [];
+    }
+  }
+  return [...joined, [fixed.join("")]];
 }
 
 /** Returns the values of a variable, the usual one first: all, or more than `most`. */

@@ -56,8 +56,8 @@ function changed(recording: string, name: string, path: string, values: Json): J
 function onMain(recording: string, chain: Json): Json {
   const all = changed(recording, "GET /", "chain", chain);
   Object.assign(all["GET /"] as Json, { network: "main" });
-  Object.assign((all["GET /"] as Json).pool as Json, { outbound: 8 });
-  return all;
+  // A peer that has not responded yet has no name.
+  return { ...all, getpeerinfo: [{ subver: "/bcoin:v1.0.2/" }, { subver: null }] };
 }
 
 /** The progress of hsd and bcoin ends 40 minutes ago. */
@@ -130,7 +130,10 @@ export const SYNCING: Readonly<Record<string, [recording: string, play: Play]>> 
   // The height of Geth remains 0 until it has the whole state.
   "ethereum, Geth with snap sync": ["ethereum-syncing", (state) => ethereum(state, 0)],
   handshake: ["handshake", (state) => ({
-    answers: onMain("handshake", { height: state.height, progress: byTime(state) }),
+    answers: {
+      ...onMain("handshake", { height: state.height, progress: byTime(state) }),
+      ...changed("handshake", "getblockheader", "", { time: unix(state.head) }),
+    },
   })],
   monero: ["monero", ({ height, target, head }) => ({
     answers: {
