@@ -14,8 +14,11 @@ import { HAS_SOCKETS } from "./platform.ts";
  */
 const SLICE_MS = 10;
 
-/** Messages of WebSocket clients begin in a lane of their own, since thousands may wait. */
-type Lane = "work" | "messages";
+/**
+ * Messages of WebSocket clients begin in a lane of their own, since thousands may wait; what the
+ * node sends for them is read in another.
+ */
+export type Lane = "work" | "messages" | "notifications";
 
 /** Work that yields wherever it may be interrupted, at least every few milliseconds. */
 export type Work<T> = Generator<void, T>;
@@ -23,6 +26,7 @@ export type Work<T> = Generator<void, T>;
 const last: Record<Lane, Promise<void>> = {
   work: Promise.resolve(),
   messages: Promise.resolve(),
+  notifications: Promise.resolve(),
 };
 
 /**
@@ -58,13 +62,22 @@ export function pause(lane: Lane = "work"): Promise<void> | undefined {
  */
 export const isLong = (size: number): boolean => size > 32_768;
 
-/** Does the work in slices. Rejects with what the work throws. */
-export async function inSlices<T>(work: Iterator<void, T>): Promise<T> {
+/**
+ * Does the work in slices. Rejects with what the work throws.
+ *
+ * @param check called after each slice; may throw to end the work
+ */
+export async function inSlices<T>(
+  work: Iterator<void, T>,
+  lane?: Lane,
+  check?: () => void,
+): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    const pausing = pause();
+    const pausing = pause(lane);
     if (pausing) await pausing;
+    check?.();
   }
 }
 

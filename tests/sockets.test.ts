@@ -755,6 +755,7 @@ sockets(
           return new Promise((resolve) => resume = resolve);
         },
         onNodeSocketEnd() {},
+        onUnread() {},
       };
     });
     node.connections[0]!.onText('{"method":"m","params":{"subscription":"0x1","result":1}}');
@@ -768,6 +769,30 @@ sockets(
     nodeSocket.end();
   },
 );
+
+sockets(
+  "what the node sends counts before it is read, and is dropped with its client",
+  async () => {
+    const { node, session, call } = openSession();
+    assert.is((await call()).error, undefined);
+    const long = JSON.stringify({ params: { subscription: "0x9", result: "a".repeat(5_000_000) } });
+    node.connections[0]!.onText(long);
+    assert.is(session.waiting, long.length);
+    while (session.waiting > 0) await nextTurn();
+    node.connections[0]!.onText(long);
+    session.onClose();
+    assert.is(session.waiting, 0);
+  },
+);
+
+sockets("calls do not wait in the lane of what the node sends", async () => {
+  let hasEnded = false;
+  const others = Array.from({ length: 50 }, () => nextTurn("notifications"));
+  void Promise.all(others).then(() => hasEnded = true);
+  await nextTurn();
+  assert.not(hasEnded);
+  await Promise.all(others);
+});
 
 sockets(
   "sixteen messages of a client run at once, and reading pauses if too much waits behind them",

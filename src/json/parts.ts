@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { atOnce, inSlices, isLong } from "../slices.ts";
+import { atOnce, inSlices, isLong, type Lane } from "../slices.ts";
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
 export interface Part {
@@ -38,7 +38,7 @@ interface PartsWanted {
 const STEP = 32_768;
 
 /**
- * Reads a long text in slices.
+ * Reads a long text in slices: see {@linkcode inSlices}.
  *
  * @throws {JsonSyntaxError} if the text is invalid, is too deep or has duplicate keys
  */
@@ -46,9 +46,11 @@ export async function readParts(
   text: string,
   wanted: PartsWanted,
   depthMax: number,
+  lane?: Lane,
+  check?: () => void,
 ): Promise<Part> {
   const work = findParts(text, wanted, depthMax);
-  return isLong(text.length) ? await inSlices(work) : atOnce(work);
+  return isLong(text.length) ? await inSlices(work, lane, check) : atOnce(work);
 }
 
 /**

@@ -40,6 +40,8 @@ export interface NodeSocketOwner {
   onNotification(notification: Notification): Promise<void>;
   /** The connection to the node has ended, and not because of `end`. */
   onNodeSocketEnd(): void;
+  /** More of what the node has sent waits to be read. */
+  onUnread(): void;
 }
 
 /** The messages that may wait before reading stops, and the sum of their lengths. */
@@ -99,6 +101,11 @@ export class NodeSocket implements PeerEvents {
     return new Promise((resolve) => this.#calls.set(String(id), { sentAt, resolve }));
   }
 
+  /** The length of what the node has sent and nobody has read. */
+  get unreadLength(): number {
+    return this.#unreadLength + (this.#peer?.unfinishedBytes ?? 0);
+  }
+
   ping(): void {
     this.#peer!.ping();
   }
@@ -125,6 +132,7 @@ export class NodeSocket implements PeerEvents {
     if (this.#unread.length > UNREAD_MAX || this.#unreadLength > UNREAD_LENGTH_MAX) {
       this.#peer!.pause();
     }
+    this.owner?.onUnread();
     if (!this.#isReading) void this.#read();
   }
 
@@ -140,6 +148,7 @@ export class NodeSocket implements PeerEvents {
 
   onClose(): void {
     this.hasEnded = true;
+    this.#unread.length = 0;
     if (this.owner) this.#node.noteLoss();
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
@@ -150,10 +159,11 @@ export class NodeSocket implements PeerEvents {
   async #read(): Promise<void> {
     this.#isReading = true;
     try {
-      for (let text = this.#unread.shift(); text !== undefined; text = this.#unread.shift()) {
-        this.#unreadLength -= text.length;
+      for (let text = this.#unread[0]; text !== undefined; text = this.#unread[0]) {
         await this.#receive(text);
-        await pause();
+        this.#unread.shift();
+        this.#unreadLength -= text.length;
+        await pause("notifications");
       }
       this.#peer!.resume();
     } catch {
@@ -166,7 +176,16 @@ export class NodeSocket implements PeerEvents {
   async #receive(text: string): Promise<void> {
     const member = (name: string) => MEMBERS.test(name);
     const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
-    const { members } = await readParts(text, wanted, RESPONSE_DEPTH_MAX);
+    const check = () => {
+      if (this.hasEnded) throw new Error("Nobody waits for this message");
+    };
+    const { members } = await readParts(
+      text,
+      wanted,
+      RESPONSE_DEPTH_MAX,
+      "notifications",
+      check,
+    );
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;

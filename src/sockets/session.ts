@@ -128,10 +128,14 @@ export class Session implements PeerEvents, NodeSocketOwner {
     return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.unreadLength;
   }
 
-  /** What the client keeps in memory: what is unread, and messages that are responded to. */
+  /**
+   * What the client keeps in memory: what is unread, messages that are responded to, and what the
+   * node has sent for it.
+   */
   get waiting(): number {
     if (this.#reason) return 0;
-    return this.unread + this.#inbox.pendingLength + (this.#peer.unfinishedBytes ?? 0);
+    return this.unread + this.#inbox.pendingLength + (this.#peer.unfinishedBytes ?? 0) +
+      this.subscriptions.unreadLength;
   }
 
   onText(text: string): void {
@@ -218,6 +222,10 @@ export class Session implements PeerEvents, NodeSocketOwner {
     if (!hasEnded || !this.#peer.hasOneSubscription) return;
     await this.#outbox.drain(0);
     this.end("finished");
+  }
+
+  onUnread(): void {
+    this.#limitWaiting();
   }
 
   onNodeSocketEnd(): void {

@@ -77,6 +77,11 @@ export class Subscriptions {
     return subscription?.accept(notification) ? subscription : undefined;
   }
 
+  /** The length of what the node has sent and nobody has read. */
+  get unreadLength(): number {
+    return this.#nodeSocket?.unreadLength ?? 0;
+  }
+
   ping(): void {
     this.#nodeSocket?.ping();
   }
