@@ -114,6 +114,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/wallet/loc%6b", 404],
   ["/Wallet/Lock", 403],
   ["/files/all/secret", 403],
+  ["/peers/connect.json", 404],
+  ["/peers/connects.json", 200],
   ["/peers/connect%3Bx", 404],
   ["/peers/connect%3Fx", 404],
   ["/peers/connect%23", 404],

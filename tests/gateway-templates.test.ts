@@ -181,6 +181,40 @@ templates(
   },
 );
 
+templates("of two templates, a call that either may take needs the rights to both", async () => {
+  const description = describe(
+    ["GET /books/{id}"],
+    ["GET /{entity}/me", "secret"],
+    ["GET /{entity}/all"],
+    ["POST /{entity}/many", "write"],
+  );
+  const { ask } = forwarding(node.url, description);
+  for (const [path, status] of [["/books/me", 404], ["/books/many", 405]]) {
+    assert.is((await ask(`/v1/node${path}`)).status, status, String(path));
+  }
+  for (const path of ["/books/all", "/books/1"]) {
+    assert.is((await ask(`/v1/node${path}`)).status, 200, path);
+  }
+  assert.equal(node.received.map(({ url }) => url), ["/books/all", "/books/1"]);
+});
+
+templates("a query that makes a call another operation is refused like that one", async () => {
+  const description = describe(
+    ["GET /{bucket}"],
+    ["GET /{bucket}?policy", "secret"],
+    ["GET /{bucket}?list=2"],
+    ["PUT /{bucket}?acl={acl}&x", "write"],
+  );
+  const { ask } = forwarding(node.url, description);
+  for (const query of ["policy", "policy=", "a=1&policy=x", "%70olicy", "x=1&acl=private"]) {
+    assert.is((await ask(`/v1/node/photos?${query}`)).status, 403, query);
+  }
+  for (const query of ["", "list=2", "policies", "acl=private"]) {
+    assert.is((await ask(`/v1/node/photos?${query}`)).status, 200, query);
+  }
+  assert.is(node.received.length, 4);
+});
+
 templates(
   "an operation with an ambiguous path is shown but refused, and check explains why",
   async () => {

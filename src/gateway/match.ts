@@ -59,9 +59,25 @@ function pathEntryOf(entry: PolicyEntry): PathEntry {
   return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
 }
 
+/** An operation whose path has a query. */
+interface QueryEntry {
+  readonly entry: PolicyEntry;
+  readonly template: PathTemplate;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
+
+function queryEntryOf(entry: PolicyEntry): QueryEntry | undefined {
+  const { path, access, isChecked } = entry.operation;
+  const [, before, query] = /^([^?#]*)\?([^#]*)/.exec(path) ?? [];
+  if (before === undefined || (access === "read" && !isChecked)) return undefined;
+  const parameters = [...new URLSearchParams(query)];
+  return { entry, template: new PathTemplate(before), parameters };
+}
+
 /** The operations that are called by their paths. Paths are percent-encoded. */
 export class PathTable {
   readonly #operations: readonly PathEntry[];
+  readonly #withQuery: readonly QueryEntry[];
   readonly #matchesAt = memoize((path) => this.#match(path));
   /** The methods of one template have the same folded path. */
   readonly #fittingFolded = memoize((path) => {
@@ -71,6 +87,7 @@ export class PathTable {
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
       .filter(({ template }) => template.isShort).sort(byRank);
+    this.#withQuery = this.#operations.flatMap(({ entry }) => queryEntryOf(entry) ?? []);
   }
 
   /**
@@ -85,6 +102,21 @@ export class PathTable {
   methodsAt(path: string): readonly string[] | undefined {
     const matches = this.#matchesAt(path);
     return matches.size > 0 ? [...matches.keys()] : undefined;
+  }
+
+  /**
+   * Returns the operations that a call with this query may run, although their paths have the query
+   * in them, so that they cannot be called by their names. Those that only read do not count.
+   */
+  withQuery(path: string, query: string): PolicyEntry[] {
+    if (this.#withQuery.length === 0 || query === "") return [];
+    const given = new URLSearchParams(query);
+    const normalized = normalizePath(path);
+    return this.#withQuery.filter(({ template, parameters }) =>
+      parameters.every(([name, value]) =>
+        /^$|[{}]/.test(value) ? given.has(name) : given.getAll(name).includes(value)
+      ) && template.match(normalized) !== undefined
+    ).map(({ entry }) => entry);
   }
 
   /** Returns the operations at a path by their methods. */
@@ -120,20 +152,24 @@ export class PathTable {
    * `connect`, `/peers/{address}` becomes `/peers/connect`.
    */
   #isTakenByOther(own: PathEntry, texts: readonly string[]): boolean {
-    const { template: { names }, literals, multiSegment } = own;
+    const { template: { names, source }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-    const isTaken = (slash: string, differs: Differs) => {
+    const isTaken = (slash: string, differs: Differs, given = texts) => {
       const path = literals.map((literal, at) => {
-        const text = texts[at] ?? "";
+        const text = given[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
       return hasRival(own, this.#fittingFolded(path.join("")), differs);
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
-    return isTaken(OPAQUE_SLASH, isHandledOtherwise) ||
-      (texts.some(isOpaque) && isTaken("/", isGuardedMore));
+    if (isTaken(OPAQUE_SLASH, isHandledOtherwise)) return true;
+    if (texts.some(isOpaque) && isTaken("/", isGuardedMore)) return true;
+    // Rails and Spring read the end of `/users/export.json` as a format.
+    const last = texts.at(-1) ?? "", bare = last.replace(/\.\w{1,10}$/, "");
+    return source.endsWith("{}") && bare !== last &&
+      isTaken(OPAQUE_SLASH, isHandledOtherwise, [...texts.slice(0, -1), bare]);
   }
 }
 
@@ -181,11 +217,28 @@ function hasRival(
   const moreSpecific = at < 0 ? candidates : candidates.slice(0, at);
   const hasMethod = (one: PathEntry) => one.method === own.method;
   const withSameMethod = new Set(moreSpecific.filter(hasMethod).map(({ rank }) => rank));
-  return moreSpecific.some((one) => {
-    const isStricter = STRICTNESS[one.entry.permission] > STRICTNESS[own.entry.permission];
-    if (hasMethod(one)) return isStricter || differs(one.entry, own.entry);
-    return isStricter && !withSameMethod.has(one.rank);
-  });
+  const isStricter = ({ entry: { permission } }: PathEntry) =>
+    STRICTNESS[permission] > STRICTNESS[own.entry.permission];
+  const isRival = moreSpecific.some((one) =>
+    hasMethod(one)
+      ? isStricter(one) || differs(one.entry, own.entry)
+      : isStricter(one) && !withSameMethod.has(one.rank)
+  );
+  if (isRival || at < 0) return isRival;
+  // Of `/books/{id}` and `/{entity}/me`, some nodes take the one that they know first.
+  return candidates.slice(at + 1).some((one) =>
+    isElsewhereLiteral(one, own) &&
+    (isStricter(one) || (hasMethod(one) && isHandledOtherwise(one.entry, own.entry)))
+  );
+}
+
+/** Tells whether an operation has a literal where `own` has a parameter. */
+function isElsewhereLiteral({ template }: PathEntry, own: PathEntry): boolean {
+  if (template.spanning + own.template.spanning > 0) return false;
+  const segments = template.source.split("/");
+  return own.template.source.split("/").some((segment, at) =>
+    segment.includes("{}") && segments[at]?.includes("{}") === false
+  );
 }
 
 /** Tells whether not everybody who may call `own` may call `rival` in the same way. */
