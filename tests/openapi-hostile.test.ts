@@ -46,6 +46,15 @@ function counted<T extends object>(
   return { object, count: () => count };
 }
 
+hostile("a server with a long text in many places has no URL", () => {
+  const url = "{a}".repeat(341);
+  const variables = { a: { default: "x".repeat(1_500_000) } };
+  assert.equal(expand({ url, variables }), []);
+  assert.equal(expand({ url: "https://{a}.example", variables: { a: { default: "b" } } }), [
+    "https://b.example",
+  ]);
+});
+
 hostile("texts that operations repeat are short, and others are not copied", async () => {
   const long = "x".repeat(100_000);
   const parameter = {

@@ -86,7 +86,7 @@ export class PathTable {
   });
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
-      .filter(({ template }) => template.isShort).sort(byRank);
+      .filter(({ template, folded }) => template.isShort && folded.isShort).sort(byRank);
     this.#withQuery = this.#operations.flatMap(({ entry }) => queryEntryOf(entry) ?? []);
   }
 
@@ -177,11 +177,10 @@ export class PathTable {
 function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[] {
   const known = new Map<string, boolean>();
   return operations.filter(({ template }) => {
-    const key = `${template.source} ${template.rank}`;
-    let isMatching = known.get(key);
+    let isMatching = known.get(template.key);
     if (isMatching === undefined) {
       isMatching = template.match(path) !== undefined;
-      known.set(key, isMatching);
+      known.set(template.key, isMatching);
     }
     return isMatching;
   });

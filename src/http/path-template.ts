@@ -39,6 +39,8 @@ export class PathTemplate {
    * A sort key. Of the templates that match a path, the most specific one has the lowest `rank`.
    */
   readonly rank: string;
+  /** Equal for templates that match the same paths. */
+  readonly key: string;
   readonly #literals: readonly string[];
   /** For each name, whether it stands for several segments. */
   readonly #spans: readonly boolean[];
@@ -57,6 +59,7 @@ export class PathTemplate {
     this.#spans = this.names.map(spans);
     this.#literals = parts.filter((_, at) => at % 2 === 0).map(readLiteral);
     this.source = this.#literals.join("{}");
+    this.key = `${this.source} ${this.#spans.join()}`;
     const rank = parts.map((part, at) => {
       if (at % 2 === 0) return at === parts.length - 1 ? part.replace(/\/$/, "") : part;
       const isBesideOther = at > 1 && parts[at - 1] === "";

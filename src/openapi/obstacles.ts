@@ -37,9 +37,11 @@ export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOpe
   return obstacles;
 }
 
-function mistakeIn({ operation, template: { names, spanning } }: Templated): string | undefined {
+function mistakeIn({ operation, template }: Templated): string | undefined {
+  const { names, spanning, isShort } = template;
   const [separator] = /[?#]/.exec(operation.path) ?? [];
   if (separator) return `its path has a ${separator === "?" ? "query" : "fragment"}`;
+  if (!isShort) return "its path has a long text between parameters";
   if (operation.path.includes("}{")) return "its path has two parameters side by side";
   if (new Set(names).size < names.length) return "its path has two parameters with the same name";
   return spanning > 1 ? "its path has two parameters that span several segments" : undefined;

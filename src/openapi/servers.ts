@@ -314,6 +314,9 @@ export function expand({ url, variables }: Json, most: number = LIMITS.combinati
   });
   const count = parts.reduce((count, { length }) => count * length, 1);
   const chosen = count > most ? parts.map((texts) => texts.slice(0, 1)) : parts;
+  // Many places may have one long text.
+  const length = chosen.reduce((sum, texts) => sum + Math.min(...texts.map(lengthOf)), 0);
+  if (length > LIMITS.url) return [];
   return joinFixed(chosen).reduce<string[]>(
     (urls, texts) =>
       urls.flatMap((url) => texts.map((text) => url + text))
@@ -321,6 +324,8 @@ export function expand({ url, variables }: Json, most: number = LIMITS.combinati
     [""],
   );
 }
+
+const lengthOf = ({ length }: string): number => length;
 
 /** Joins neighbours that have one text each, so that they are not added to each combination. */
 function joinFixed(parts: readonly (readonly string[])[]): (readonly string[])[] {

@@ -40,7 +40,7 @@ export interface NodeSocketOwner {
   onNotification(notification: Notification): Promise<void>;
   /** The connection to the node has ended, and not because of `end`. */
   onNodeSocketEnd(): void;
-  /** More of what the node has sent waits to be read. */
+  /** More of what the node has sent waits to be read, or less. */
   onUnread(): void;
 }
 
@@ -160,9 +160,11 @@ export class NodeSocket implements PeerEvents {
     this.#isReading = true;
     try {
       for (let text = this.#unread[0]; text !== undefined; text = this.#unread[0]) {
-        await this.#receive(text);
+        const { members } = await this.#parse(text);
         this.#unread.shift();
         this.#unreadLength -= text.length;
+        this.owner?.onUnread();
+        await this.#receive(text, members);
         await pause("notifications");
       }
       this.#peer!.resume();
@@ -173,19 +175,16 @@ export class NodeSocket implements PeerEvents {
     this.#isReading = false;
   }
 
-  async #receive(text: string): Promise<void> {
+  async #parse(text: string): Promise<Part> {
     const member = (name: string) => MEMBERS.test(name);
     const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
     const check = () => {
       if (this.hasEnded) throw new Error("Nobody waits for this message");
     };
-    const { members } = await readParts(
-      text,
-      wanted,
-      RESPONSE_DEPTH_MAX,
-      "notifications",
-      check,
-    );
+    return await readParts(text, wanted, RESPONSE_DEPTH_MAX, "notifications", check);
+  }
+
+  async #receive(text: string, members: Part["members"]): Promise<void> {
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;

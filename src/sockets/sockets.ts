@@ -178,7 +178,10 @@ export class Sockets implements SessionOwner, Follower {
     // Where the bytes of other calls take the room, the end of clients that read gives none back.
     if (slowest && slowest.unread > SMALL_BYTES) return slowest.end("slow");
     const busiest = largestBy(candidates, ({ waiting }) => waiting);
-    if (busiest && busiest.waiting > MESSAGES_MAX) busiest.end("flood");
+    if (!busiest || busiest.waiting <= MESSAGES_MAX) return;
+    const isOfNode = busiest.subscriptions.unreadLength > busiest.waiting / 2;
+    // The client may connect again, when there is room for what the node sends.
+    busiest.end(isOfNode ? "node" : "flood");
   }
 
   onEnd(session: Session, reason: EndReason): void {
