@@ -186,6 +186,7 @@ templates("of two templates, a call that either may take needs the rights to bot
     ["GET /books/{id}"],
     ["GET /{entity}/me", "secret"],
     ["GET /{entity}/all"],
+    ["DELETE /{entity}/all", "write"],
     ["POST /{entity}/many", "write"],
   );
   const { ask } = forwarding(node.url, description);
@@ -204,15 +205,24 @@ templates("a query that makes a call another operation is refused like that one"
     ["GET /{bucket}?policy", "secret"],
     ["GET /{bucket}?list=2"],
     ["PUT /{bucket}?acl={acl}&x", "write"],
+    ["GET /{bucket}?own"],
+    ["PUT /{bucket}?own", "write"],
+    ["GET /a/{path}", "read", { path: true }],
+    ["GET /a/{path}?tags", "secret", { path: true }],
+    ["GET /page/{page}"],
+    ["POST /page/admin/?reset", "write"],
   );
   const { ask } = forwarding(node.url, description);
   for (const query of ["policy", "policy=", "a=1&policy=x", "%70olicy", "x=1&acl=private"]) {
     assert.is((await ask(`/v1/node/photos?${query}`)).status, 403, query);
   }
-  for (const query of ["", "list=2", "policies", "acl=private"]) {
+  for (const path of ["/a/b?tags", "/a/b/c?tags", "/page/admin?reset", "/page/ADM%69n?reset"]) {
+    assert.is((await ask(`/v1/node${path}`)).status, 403, path);
+  }
+  for (const query of ["", "list=2", "policies", "acl=private", "own"]) {
     assert.is((await ask(`/v1/node/photos?${query}`)).status, 200, query);
   }
-  assert.is(node.received.length, 4);
+  assert.is(node.received.length, 5);
 });
 
 templates(

@@ -84,7 +84,9 @@ async function prepare(
   const { request, path, caller } = call;
   const { entry: { operation, permission }, wrong } = match;
   caller.check(match.entry);
-  for (const other of call.table.paths.withQuery(path, call.query)) caller.check(other);
+  for (const other of call.table.paths.withQuery(match.entry, path, call.query)) {
+    caller.check(other);
+  }
   if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const limit = operation.isChecked ? gateway.jsonSizeMax(caller) : gateway.limit;

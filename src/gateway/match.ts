@@ -47,14 +47,27 @@ interface PathEntry {
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
 }
 
-function pathEntryOf(entry: PolicyEntry): PathEntry {
-  const { method, path, parameters = [] } = entry.operation;
+function multiSegmentOf(
+  { operation: { parameters = [] } }: PolicyEntry,
+): Map<string, MultiSegment | undefined> {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
-  const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
-  const spans = (name: string) => multiSegment.get(name) === true;
-  const readFolded = (literal: string) => foldLetters(decodePercent(literal));
-  const template = new PathTemplate(path, spans);
-  const folded = new PathTemplate(path.replace(/\/$/, ""), spans, readFolded);
+  return new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
+}
+
+function foldedTemplateOf(entry: PolicyEntry, path: string): PathTemplate {
+  const multiSegment = multiSegmentOf(entry);
+  return new PathTemplate(
+    path.replace(/\/$/, ""),
+    (name) => multiSegment.get(name) === true,
+    (literal) => foldLetters(decodePercent(literal)),
+  );
+}
+
+function pathEntryOf(entry: PolicyEntry): PathEntry {
+  const { method, path } = entry.operation;
+  const multiSegment = multiSegmentOf(entry);
+  const template = new PathTemplate(path, (name) => multiSegment.get(name) === true);
+  const folded = foldedTemplateOf(entry, path);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
   return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
 }
@@ -62,16 +75,19 @@ function pathEntryOf(entry: PolicyEntry): PathEntry {
 /** An operation whose path has a query. */
 interface QueryEntry {
   readonly entry: PolicyEntry;
+  /** What is before the query, as the most lenient server would read it. */
   readonly template: PathTemplate;
-  readonly parameters: readonly (readonly [name: string, value: string])[];
+  readonly query: readonly (readonly [name: string, value: string])[];
 }
 
 function queryEntryOf(entry: PolicyEntry): QueryEntry | undefined {
-  const { path, access, isChecked } = entry.operation;
-  const [, before, query] = /^([^?#]*)\?([^#]*)/.exec(path) ?? [];
-  if (before === undefined || (access === "read" && !isChecked)) return undefined;
-  const parameters = [...new URLSearchParams(query)];
-  return { entry, template: new PathTemplate(before), parameters };
+  const [, before, query] = /^([^?#]*)\?([^#]+)/.exec(entry.operation.path) ?? [];
+  if (before === undefined) return undefined;
+  return {
+    entry,
+    template: foldedTemplateOf(entry, before),
+    query: [...new URLSearchParams(query)],
+  };
 }
 
 /** The operations that are called by their paths. Paths are percent-encoded. */
@@ -105,18 +121,25 @@ export class PathTable {
   }
 
   /**
-   * Returns the operations that a call with this query may run, although their paths have the query
-   * in them, so that they cannot be called by their names. Those that only read do not count.
+   * Returns the operations that a call of `own` with this query may run, and that more rights are
+   * needed for. Their paths have the query in them, so that they cannot be called by their names.
    */
-  withQuery(path: string, query: string): PolicyEntry[] {
+  withQuery(own: PolicyEntry, path: string, query: string): PolicyEntry[] {
     if (this.#withQuery.length === 0 || query === "") return [];
     const given = new URLSearchParams(query);
-    const normalized = normalizePath(path);
-    return this.#withQuery.filter(({ template, parameters }) =>
-      parameters.every(([name, value]) =>
+    const folded = foldPath(decodePercent(path));
+    const matching = this.#withQuery.filter(({ template, query }) =>
+      query.every(([name, value]) =>
         /^$|[{}]/.test(value) ? given.has(name) : given.getAll(name).includes(value)
-      ) && template.match(normalized) !== undefined
+      ) && template.match(folded) !== undefined
     ).map(({ entry }) => entry);
+    const hasMethod = ({ operation }: PolicyEntry) => operation.method === own.operation.method;
+    const withSameMethod = new Set(
+      matching.filter(hasMethod).map(({ operation }) => operation.path),
+    );
+    return matching.filter((one) =>
+      needsMoreRights(one, own) && (hasMethod(one) || !withSameMethod.has(one.operation.path))
+    );
   }
 
   /** Returns the operations at a path by their methods. */
@@ -155,21 +178,21 @@ export class PathTable {
     const { template: { names, source }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-    const isTaken = (slash: string, differs: Differs, given = texts) => {
-      const path = literals.map((literal, at) => {
-        const text = given[at] ?? "";
+    const pathWith = (slash: string) =>
+      literals.map((literal, at) => {
+        const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
-      });
-      return hasRival(own, this.#fittingFolded(path.join("")), differs);
-    };
+      }).join("");
+    const isTaken = (path: string, differs: Differs) =>
+      hasRival(own, this.#fittingFolded(path), differs);
+    const path = pathWith(OPAQUE_SLASH);
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
-    if (isTaken(OPAQUE_SLASH, isHandledOtherwise)) return true;
-    if (texts.some(isOpaque) && isTaken("/", isGuardedMore)) return true;
+    if (isTaken(path, isHandledOtherwise)) return true;
+    if (texts.some(isOpaque) && isTaken(pathWith("/"), isGuardedMore)) return true;
     // Rails and Spring read the end of `/users/export.json` as a format.
-    const last = texts.at(-1) ?? "", bare = last.replace(/\.\w{1,10}$/, "");
-    return source.endsWith("{}") && bare !== last &&
-      isTaken(OPAQUE_SLASH, isHandledOtherwise, [...texts.slice(0, -1), bare]);
+    const folded = foldPath(path), bare = folded.replace(/(?<=[^/])\.\w{1,10}$/, "");
+    return source.endsWith("{}") && bare !== folded && isTaken(bare, isHandledOtherwise);
   }
 }
 
@@ -225,9 +248,12 @@ function hasRival(
   );
   if (isRival || at < 0) return isRival;
   // Of `/books/{id}` and `/{entity}/me`, some nodes take the one that they know first.
-  return candidates.slice(at + 1).some((one) =>
-    isElsewhereLiteral(one, own) &&
-    (isStricter(one) || (hasMethod(one) && isHandledOtherwise(one.entry, own.entry)))
+  const elsewhere = candidates.slice(at + 1).filter((one) => isElsewhereLiteral(one, own));
+  const alike = new Set(elsewhere.filter(hasMethod).map(({ rank }) => rank));
+  return elsewhere.some((one) =>
+    hasMethod(one)
+      ? isStricter(one) || isHandledOtherwise(one.entry, own.entry)
+      : isStricter(one) && !alike.has(one.rank)
   );
 }
 
@@ -244,6 +270,10 @@ function isElsewhereLiteral({ template }: PathEntry, own: PathEntry): boolean {
 const isGuardedMore: Differs = (rival, own) =>
   rival.operation.isChecked ||
   (rival.permission !== "open" && own.clients.some((name) => !rival.clients.includes(name)));
+
+const needsMoreRights: Differs = ({ operation: { access, isChecked } }, { operation: own }) =>
+  (isChecked && !own.isChecked) ||
+  ((access === "write" || access === "secret") && access !== own.access);
 
 /** Tells whether a call of `rival` is also handled differently. */
 const isHandledOtherwise: Differs = (rival, own) =>
