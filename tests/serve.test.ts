@@ -87,7 +87,7 @@ for (const [how, change] of Object.entries(HANDLERS)) {
     await using server = await serve({ fetch: fetchChanged }, { port: 0, onError: () => {} });
     const socket = shakeHands(server.url);
     const [head] = await once(socket, "data");
-    assert.match(String(head), /^HTTP\/1.1 (?:403|500) /);
+    assert.match(String(head), /^HTTP\/1.1 (?:403|500) /, `got ${head}`);
     assert.equal(ended, ["dropped"]);
     socket.destroy();
   });

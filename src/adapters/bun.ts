@@ -4,7 +4,7 @@
  * @module
  */
 import { declaresContent, type ServedRequest } from "../http/request.ts";
-import { type HeldBytes, isStreamed, ResponseInParts } from "../http/response.ts";
+import { type HeldBytes, isStreamed, nativeOf, ResponseInParts } from "../http/response.ts";
 import { type Accepted, MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import {
@@ -218,13 +218,13 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     const accepted = response.status === 101 ? upgrade?.take() : undefined;
     if (accepted) {
       if (completeHandshake(accepted, sending)) return undefined;
-      response = refusal(400, "The handshake is not valid");
+      response = nativeOf(refusal(400, "The handshake is not valid"));
     }
     server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
     response = watch(response, sending);
   } catch (error) {
     report(error, request, app, callbacks);
-    response = failure();
+    response = nativeOf(failure());
     sending.endLater();
   } finally {
     upgrade?.drop();
