@@ -209,6 +209,12 @@ templates("a query that makes a call another operation is refused like that one"
     ["PUT /{bucket}?own", "write"],
     ["GET /a/{path}", "read", { path: true }],
     ["GET /a/{path}?tags", "secret", { path: true }],
+    ["GET /p/{name}", "read", { name: "encoded" }],
+    ["POST /p/{name}?purge", "write", { name: "encoded" }],
+    ["GET /r/{id}"],
+    ["GET /r/{id}?reboot", ""],
+    ["GET /files/{name}.{ext}"],
+    ["DELETE /files/{name}", "write"],
     ["GET /page/{page}"],
     ["POST /page/admin/?reset", "write"],
   );
@@ -216,13 +222,18 @@ templates("a query that makes a call another operation is refused like that one"
   for (const query of ["policy", "policy=", "a=1&policy=x", "%70olicy", "x=1&acl=private"]) {
     assert.is((await ask(`/v1/node/photos?${query}`)).status, 403, query);
   }
-  for (const path of ["/a/b?tags", "/a/b/c?tags", "/page/admin?reset", "/page/ADM%69n?reset"]) {
+  const refused = [
+    ...["/a/b?tags", "/a/b/c?tags", "/page/admin?reset", "/page/ADM%69n?reset"],
+    ...["/p/a?purge", "/p/a%2Fb?purge", "/p/%3Bx?purge", "/p/a%2fb?purge", "/r/1?reboot"],
+  ];
+  for (const path of refused) {
     assert.is((await ask(`/v1/node${path}`)).status, 403, path);
   }
   for (const query of ["", "list=2", "policies", "acl=private", "own"]) {
     assert.is((await ask(`/v1/node/photos?${query}`)).status, 200, query);
   }
-  assert.is(node.received.length, 5);
+  assert.is((await ask("/v1/node/files/report.json")).status, 200);
+  assert.is(node.received.length, 6);
 });
 
 templates(

@@ -54,19 +54,22 @@ function multiSegmentOf(
   return new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
 }
 
-function foldedTemplateOf(entry: PolicyEntry, path: string): PathTemplate {
+function templateOf(
+  entry: PolicyEntry,
+  path: string,
+  readLiteral?: (literal: string) => string,
+): PathTemplate {
   const multiSegment = multiSegmentOf(entry);
-  return new PathTemplate(
-    path.replace(/\/$/, ""),
-    (name) => multiSegment.get(name) === true,
-    (literal) => foldLetters(decodePercent(literal)),
-  );
+  return new PathTemplate(path, (name) => multiSegment.get(name) === true, readLiteral);
 }
+
+const foldedTemplateOf = (entry: PolicyEntry, path: string): PathTemplate =>
+  templateOf(entry, path.replace(/\/$/, ""), (literal) => foldLetters(decodePercent(literal)));
 
 function pathEntryOf(entry: PolicyEntry): PathEntry {
   const { method, path } = entry.operation;
   const multiSegment = multiSegmentOf(entry);
-  const template = new PathTemplate(path, (name) => multiSegment.get(name) === true);
+  const template = templateOf(entry, path);
   const folded = foldedTemplateOf(entry, path);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
   return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
@@ -75,8 +78,9 @@ function pathEntryOf(entry: PolicyEntry): PathEntry {
 /** An operation whose path has a query. */
 interface QueryEntry {
   readonly entry: PolicyEntry;
-  /** What is before the query, as the most lenient server would read it. */
+  /** What is before the query, as it is and as the most lenient server would read it. */
   readonly template: PathTemplate;
+  readonly folded: PathTemplate;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
@@ -85,7 +89,8 @@ function queryEntryOf(entry: PolicyEntry): QueryEntry | undefined {
   if (before === undefined) return undefined;
   return {
     entry,
-    template: foldedTemplateOf(entry, before),
+    template: templateOf(entry, before),
+    folded: foldedTemplateOf(entry, before),
     query: [...new URLSearchParams(query)],
   };
 }
@@ -127,11 +132,16 @@ export class PathTable {
   withQuery(own: PolicyEntry, path: string, query: string): PolicyEntry[] {
     if (this.#withQuery.length === 0 || query === "") return [];
     const given = new URLSearchParams(query);
-    const folded = foldPath(decodePercent(path));
-    const matching = this.#withQuery.filter(({ template, query }) =>
-      query.every(([name, value]) =>
+    const normalized = normalizePath(path);
+    const foldedPaths = [path, path.replaceAll(/%2f/gi, encodeURIComponent(OPAQUE_SLASH))]
+      .map((path) => foldPath(decodePercent(path)));
+    const takesPath = ({ template, folded }: QueryEntry) =>
+      template.match(normalized) !== undefined ||
+      foldedPaths.some((path) => folded.match(path) !== undefined);
+    const matching = this.#withQuery.filter((one) =>
+      one.query.every(([name, value]) =>
         /^$|[{}]/.test(value) ? given.has(name) : given.getAll(name).includes(value)
-      ) && template.match(folded) !== undefined
+      ) && takesPath(one)
     ).map(({ entry }) => entry);
     const hasMethod = ({ operation }: PolicyEntry) => operation.method === own.operation.method;
     const withSameMethod = new Set(
@@ -192,7 +202,8 @@ export class PathTable {
     if (texts.some(isOpaque) && isTaken(pathWith("/"), isGuardedMore)) return true;
     // Rails and Spring read the end of `/users/export.json` as a format.
     const folded = foldPath(path), bare = folded.replace(/(?<=[^/])\.\w{1,10}$/, "");
-    return source.endsWith("{}") && bare !== folded && isTaken(bare, isHandledOtherwise);
+    const mayEndWithFormat = source.endsWith("{}") && !source.endsWith(".{}");
+    return mayEndWithFormat && bare !== folded && isTaken(bare, isHandledOtherwise);
   }
 }
 
@@ -273,7 +284,7 @@ const isGuardedMore: Differs = (rival, own) =>
 
 const needsMoreRights: Differs = ({ operation: { access, isChecked } }, { operation: own }) =>
   (isChecked && !own.isChecked) ||
-  ((access === "write" || access === "secret") && access !== own.access);
+  (access !== "read" && (access !== undefined || own.access !== undefined));
 
 /** Tells whether a call of `rival` is also handled differently. */
 const isHandledOtherwise: Differs = (rival, own) =>

@@ -83,7 +83,7 @@ export type ReadChunks = (accept: (part: Bytes) => boolean, stop: Signal) => Pro
 export const UNREADABLE_CONTENT: Error = new Error("The content of the request cannot be read");
 
 /** The mistake of a host that has read the content before it calls the service. */
-export const READ_BY_HOST = "the host read the content of this request before it called " +
+export const READ_BY_HOST: string = "the host read the content of this request before it called " +
   "Nodeface; call request.clone() before reading, and pass the clone";
 
 export function declaresContent({ headers }: Pick<Request, "headers">): boolean {

@@ -21,8 +21,11 @@ export function useResponseClass(responseClass: typeof ResponseClass): void {
 }
 
 /** srvx makes the native response when it is read. */
-export const nativeOf = (response: Response): Response =>
-  (response as { readonly _response?: Response })._response ?? response;
+export function nativeOf(response: Response): Response {
+  const { _response: native } = response as { readonly _response?: Response };
+  if (!native) return response;
+  return isStreamed(response) ? Object.assign(native, { [STREAMED]: true }) : native;
+}
 
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
