@@ -43,6 +43,13 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
+const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const chainTo = (name: string) => map(15, (i) => to(i < 14 ? `c${i + 1}` : name), "c");
+/** A hundred responses that are the same. */
+const RESPONSES = Object.fromEntries(
+  range(100).map((i) => [200 + i, { $ref: "#/components/responses/r" }]),
+);
+
 /** `n` is the approximate size of the description in bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation per path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
@@ -82,9 +89,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     paths: {
       "/a": {
         get: {
-          responses: Object.fromEntries(
-            range(100).map((i) => [200 + i, { $ref: "#/components/responses/r" }]),
-          ),
+          responses: RESPONSES,
         },
       },
     },
@@ -118,8 +123,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     },
   }),
   "alternatives behind chains of references": (n) => {
-    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-    const chain = map(15, (i) => to(i < 14 ? `c${i + 1}` : "O"), "c");
+    const chain = chainTo("O");
     const O = { oneOf: range(4).map(() => to("c0")) };
     const S = { properties: map(60, () => to("c0")) };
     const response = { description: "", content: { "application/json": { schema: to("S") } } };
@@ -128,9 +132,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
       paths: {
         "/a": {
           get: {
-            responses: Object.fromEntries(
-              range(100).map((i) => [200 + i, { $ref: "#/components/responses/r" }]),
-            ),
+            responses: RESPONSES,
           },
         },
       },
@@ -138,8 +140,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     };
   },
   "alternatives of parameters behind chains of references": (n) => {
-    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-    const chain = map(15, (i) => to(i < 14 ? `c${i + 1}` : "A0"), "c");
+    const chain = chainTo("A0");
     const all = map(50, () => ({ anyOf: range(49).map(() => to("c0")) }), "A");
     return {
       ...one({

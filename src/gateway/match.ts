@@ -54,43 +54,39 @@ function multiSegmentOf(
   return new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
 }
 
-function templateOf(
-  entry: PolicyEntry,
+/** Reads a path as it is, and as the most lenient server would. */
+function templatesOf(
   path: string,
-  readLiteral?: (literal: string) => string,
-): PathTemplate {
-  const multiSegment = multiSegmentOf(entry);
-  return new PathTemplate(path, (name) => multiSegment.get(name) === true, readLiteral);
+  multiSegment: PathEntry["multiSegment"],
+): Pick<PathEntry, "template" | "folded"> {
+  const spans = (name: string) => multiSegment.get(name) === true;
+  const readFolded = (literal: string) => foldLetters(decodePercent(literal));
+  return {
+    template: new PathTemplate(path, spans),
+    folded: new PathTemplate(path.replace(/\/$/, ""), spans, readFolded),
+  };
 }
-
-const foldedTemplateOf = (entry: PolicyEntry, path: string): PathTemplate =>
-  templateOf(entry, path.replace(/\/$/, ""), (literal) => foldLetters(decodePercent(literal)));
 
 function pathEntryOf(entry: PolicyEntry): PathEntry {
   const { method, path } = entry.operation;
   const multiSegment = multiSegmentOf(entry);
-  const template = templateOf(entry, path);
-  const folded = foldedTemplateOf(entry, path);
+  const { template, folded } = templatesOf(path, multiSegment);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
   return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
 }
 
 /** An operation whose path has a query. */
-interface QueryEntry {
-  readonly entry: PolicyEntry;
-  /** What is before the query, as it is and as the most lenient server would read it. */
-  readonly template: PathTemplate;
-  readonly folded: PathTemplate;
+interface QueryEntry extends Pick<PathEntry, "entry" | "template" | "folded"> {
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
-function queryEntryOf(entry: PolicyEntry): QueryEntry | undefined {
+/** The templates are those of what is before the query. */
+function queryEntryOf({ entry, multiSegment }: PathEntry): QueryEntry | undefined {
   const [, before, query] = /^([^?#]*)\?([^#]+)/.exec(entry.operation.path) ?? [];
   if (before === undefined) return undefined;
   return {
     entry,
-    template: templateOf(entry, before),
-    folded: foldedTemplateOf(entry, before),
+    ...templatesOf(before, multiSegment),
     query: [...new URLSearchParams(query)],
   };
 }
@@ -108,7 +104,7 @@ export class PathTable {
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
       .filter(({ template, folded }) => template.isShort && folded.isShort).sort(byRank);
-    this.#withQuery = this.#operations.flatMap(({ entry }) => queryEntryOf(entry) ?? []);
+    this.#withQuery = this.#operations.flatMap((one) => queryEntryOf(one) ?? []);
   }
 
   /**
@@ -248,23 +244,22 @@ function hasRival(
   const at = candidates.findIndex(({ rank }) => rank === own.rank);
   // If `own` does not take this spelling of the path, whoever does is a rival.
   const moreSpecific = at < 0 ? candidates : candidates.slice(0, at);
+  // Of `/books/{id}` and `/{entity}/me`, some nodes take the one that they know first.
+  const elsewhere = at < 0
+    ? []
+    : candidates.slice(at + 1).filter((one) => isElsewhereLiteral(one, own));
+  return isOneRival(own, moreSpecific, differs) || isOneRival(own, elsewhere, isHandledOtherwise);
+}
+
+function isOneRival(own: PathEntry, others: readonly PathEntry[], differs: Differs): boolean {
   const hasMethod = (one: PathEntry) => one.method === own.method;
-  const withSameMethod = new Set(moreSpecific.filter(hasMethod).map(({ rank }) => rank));
+  const withSameMethod = new Set(others.filter(hasMethod).map(({ rank }) => rank));
   const isStricter = ({ entry: { permission } }: PathEntry) =>
     STRICTNESS[permission] > STRICTNESS[own.entry.permission];
-  const isRival = moreSpecific.some((one) =>
+  return others.some((one) =>
     hasMethod(one)
       ? isStricter(one) || differs(one.entry, own.entry)
       : isStricter(one) && !withSameMethod.has(one.rank)
-  );
-  if (isRival || at < 0) return isRival;
-  // Of `/books/{id}` and `/{entity}/me`, some nodes take the one that they know first.
-  const elsewhere = candidates.slice(at + 1).filter((one) => isElsewhereLiteral(one, own));
-  const alike = new Set(elsewhere.filter(hasMethod).map(({ rank }) => rank));
-  return elsewhere.some((one) =>
-    hasMethod(one)
-      ? isStricter(one) || isHandledOtherwise(one.entry, own.entry)
-      : isStricter(one) && !alike.has(one.rank)
   );
 }
 
