@@ -140,7 +140,7 @@ content(
       await page.getByText("The reference cannot be loaded.").waitFor();
       await page.locator("#loading p a").click();
       await page.waitForURL(server.url + SIMPLE);
-      await page.getByText(`curl "${server.url}v1/info"`).waitFor();
+      await page.locator("#node").getByText(`curl "${server.url}v1/info"`).waitFor();
     }, false),
 );
 
