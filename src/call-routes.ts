@@ -31,7 +31,6 @@ export class CallRoutes {
   /** The drop-in address: the node's own paths, or `undefined` if the root is closed. */
   readonly root: Route | undefined;
   readonly #resources: Resources;
-  readonly #node: Node;
   /** True if the settings let nobody call the node. */
   readonly #isOff: boolean;
   readonly #sockets: Lazy<Sockets>;
@@ -43,7 +42,6 @@ export class CallRoutes {
     const { node: { url, kind }, description = "none", forward, meters } = options;
     const { log, logCalls, isStandalone } = options;
     this.#resources = resources;
-    this.#node = node;
     this.gateway = forward && url !== undefined
       ? new Gateway({ forward, node, resources, meters, log, logCalls, isStandalone })
       : undefined;
@@ -126,7 +124,7 @@ export class CallRoutes {
     // Until the operations are known, the kind may not be, either.
     await this.gateway!.table();
     // Clients of CometBFT add this path to each address.
-    const { path: added = "" } = (await this.#node.definition())?.websocket ?? {};
+    const { path: added = "" } = (await this.gateway!.node.definition())?.websocket ?? {};
     if (path === `/v1/rpc${added}`) return true;
     if (!this.root) return false;
     const { table, takesRpc } = await this.#rootAt(path);
@@ -159,7 +157,7 @@ export class CallRoutes {
   async #rootAt(path: string): Promise<RootPlace> {
     const table = await this.gateway!.table();
     const isWithoutRpc = table.isKnown && table.methods.size === 0;
-    const takesRpc = !isWithoutRpc && path === (await this.#node.rpcPath() || "/");
+    const takesRpc = !isWithoutRpc && path === (await this.gateway!.node.rpcPath() || "/");
     const described = pathCalls.methodsAt(table, path) ?? (leadsToExplorer(path) ? [] : undefined);
     const methods = takesRpc ? [...new Set(described).add("POST")] : described;
     return { table, takesRpc, methods };

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Lease } from "../src/gateway/lease.ts";
+import { Sender } from "../src/gateway/sender.ts";
 import { Capacity } from "../src/gateway/capacity.ts";
 import { refusalOf } from "../src/gateway/refusal.ts";
 import { createNodeface } from "../src/index.ts";
@@ -405,9 +406,9 @@ identity("a write that could not be sent is not said to be carried out perhaps",
   const lease = new Lease(capacity, { gone: new AbortController().signal });
   const operation = { access: "write" } as NodeOperation;
   const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
-  const running = await lease.begin({ isHeavy: false });
+  await lease.begin({ isHeavy: false });
   try {
-    await running.send(request, operation, { isAnonymous: false }, 1000);
+    await new Sender(capacity, lease).send(request, operation, { collect: 1000 });
     assert.unreachable("it was sent");
   } catch (error) {
     const { status, message } = refusalOf(error, false);

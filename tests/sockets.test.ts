@@ -12,7 +12,7 @@ import type { Call } from "../src/gateway/call.ts";
 import { Budget, ReservedBytes } from "../src/gateway/budget.ts";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
-import type { ReadyCall } from "../src/gateway/running-calls.ts";
+import type { ReadyCall } from "../src/gateway/sender.ts";
 import type { ServedRequest } from "../src/http/request.ts";
 import {
   type Accepted,
@@ -218,7 +218,7 @@ sockets(
   "notifications wait for the response to a call about them, but not to a batch",
   async () => {
     const { session, peer, callOf, send, call } = openSession();
-    await session.follow(callOf());
+    await session.subscribe(callOf());
     const next = () => session.onNotification({ ...eventOf("0x1", 1), method: "eth_subscription" });
     const inBatch = await send(callOf(ownCall('["0x1"]')), false);
     assert.is(inBatch.error, undefined);
@@ -372,7 +372,7 @@ sockets("a client that does not read is cut off, since it would not read a code 
 
 sockets("the node waits for a client that reads, and a client that does not is ended", async () => {
   const { session, peer, ends, callOf } = openSession();
-  assert.is((await session.follow(callOf())).error, undefined);
+  assert.is((await session.subscribe(callOf())).error, undefined);
   const message = {
     method: "eth_subscription",
     subscription: '"0x1"',
@@ -474,7 +474,7 @@ sockets(
     const caller = { client: { token: new LightSignal() } };
     const call = { request, query: "", caller, lease: { token } } as unknown as Call;
     const { entry, params } = openSession().callOf();
-    await all.follow(call, entry, params);
+    await all.subscribe(call, entry, params);
     assert.is(all.size, 0);
     assert.not.ok(caller.client.token.hasListeners);
   },

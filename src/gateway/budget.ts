@@ -48,6 +48,7 @@ export class ReservedBytes {
   /** The bytes of contents that are complete. */
   #kept = 0;
   #isOpen = true;
+  #drop: (() => void) | undefined;
   constructor(budget: Budget, purpose: keyof typeof FRACTIONS) {
     this.#budget = budget;
     this.purpose = purpose;
@@ -89,20 +90,23 @@ export class ReservedBytes {
   }
 
   /** Sets the number of bytes to at least `bytes`, those that are kept included. */
-  cover(bytes: number): void {
+  setAtLeast(bytes: number): void {
     this.set(Math.max(0, bytes - this.#kept));
   }
 
-  /** Lets others take the memory, by calling `drop`. */
+  /** Lets others take the memory, by calling `drop`, until `withdraw` or `dispose` is called. */
   offer(drop: () => void): void {
+    this.#drop = drop;
     this.#budget.addOverdue(drop);
   }
 
-  withdraw(drop: () => void): void {
-    this.#budget.overdue.delete(drop);
+  withdraw(): void {
+    if (this.#drop) this.#budget.overdue.delete(this.#drop);
+    this.#drop = undefined;
   }
 
   dispose(): void {
+    this.withdraw();
     this.#kept = 0;
     this.set(0);
     this.#isOpen = false;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { onAbort } from "../abort-signal.ts";
 import { goneOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
@@ -80,8 +79,6 @@ export class CallHandler {
 
   async #forward(gateway: Gateway, protocol: CallProtocol, call: Call): Promise<Response> {
     const { lease } = call;
-    // While somebody listens, the token is read again, also before the content is complete.
-    const ignoreToken = lease.token && onAbort(lease.token, () => {});
     try {
       return await protocol.respond(gateway, call);
     } catch (error) {
@@ -89,7 +86,6 @@ export class CallHandler {
       lease.charge(error);
       return await protocol.toResponse(error);
     } finally {
-      ignoreToken?.();
       lease.dispose();
     }
   }

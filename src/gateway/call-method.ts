@@ -13,7 +13,7 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
-import type { Call, CallProtocol, Followed, Follower } from "./call.ts";
+import type { Call, CallProtocol, Subscribed, Subscriber } from "./call.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -30,11 +30,11 @@ import {
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
 import { responseOfTexts } from "./rpc-replies.ts";
-import type { RunningCalls } from "./running-calls.ts";
+import type { Sender } from "./sender.ts";
 
-export const methodCalls = (follower: Resource<Follower>): CallProtocol => ({
+export const methodCalls = (subscriber: Resource<Subscriber>): CallProtocol => ({
   prefix: "/v1/rpc/",
-  respond: (gateway, call) => callMethod(gateway, call, follower),
+  respond: (gateway, call) => callMethod(gateway, call, subscriber),
   toResponse: problemOf,
   methodsAt(table, path) {
     const entry = entryOf(table, path);
@@ -56,7 +56,7 @@ const wantsEvents = ({ method, headers }: Request): boolean =>
 async function callMethod(
   gateway: Gateway,
   call: Call,
-  follower: Resource<Follower>,
+  subscriber: Resource<Subscriber>,
 ): Promise<Response> {
   const { request, path, table, caller, lease } = call;
   const entry = entryOf(table, path);
@@ -73,21 +73,24 @@ async function callMethod(
   const given = await paramsOf(operation, call, gateway.jsonSizeMax(caller));
   const sent = await readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
-  let running: RunningCalls, followed: Followed | undefined;
+  let sender: Sender, subscribed: Subscribed | undefined;
   try {
-    running = await lease.begin({ isHeavy: sent.isHeavy, isLongPoll: operation.isLongPoll });
-    if (subscription) followed = await (await follower.get()).follow(call, entry, sent.params);
+    const { isHeavy } = sent;
+    sender = await gateway.begin(lease, { isHeavy, isLongPoll: operation.isLongPoll });
+    if (subscription) {
+      subscribed = await (await subscriber.get()).subscribe(call, entry, sent.params);
+    }
   } catch (error) {
     throw recording.fail(error);
   }
-  const outcome: CallOutcome = followed?.outcome ??
-    (await running.call([{ entry, ...sent }]))[0]!;
+  const outcome: CallOutcome = subscribed?.outcome ??
+    (await sender.call([{ entry, ...sent }]))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error
     ? refuseAsNode(await readRpcError(outcome.json!))
-    : followed
-    ? completeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
+    : subscribed
+    ? completeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, subscribed.events, call.common)
     : await responseOfTexts([outcome.result], call);
   recording.end(response.status);
   return response;

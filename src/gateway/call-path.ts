@@ -19,12 +19,12 @@ import { checkCall, refusalOfParameter } from "./check.ts";
 import { type Content, MIN_CALL_RATE } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
+import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
 import { NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
-import type { RunningCalls } from "./running-calls.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
@@ -48,17 +48,15 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const { operation } = match.entry;
   const { content, isHeavy, hasCredentials, isPublic } = prepared;
   const recording = gateway.record(operation, lease);
-  let running: RunningCalls, upstream: UpstreamResponse;
+  let upstream: UpstreamResponse;
   try {
-    running = await lease.begin({ isHeavy, isLongPoll: operation.isLongPoll });
-    const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
-    const auth = { isAnonymous, hasCredentials };
-    upstream = await running.send(content, operation, auth, COLLECTED_MAX);
+    const sender = await gateway.begin(lease, { isHeavy, isLongPoll: operation.isLongPoll });
+    upstream = await sender.send(content, operation, { collect: COLLECTED_MAX, hasCredentials });
     checkStatus(upstream.status);
   } catch (error) {
     throw recording.fail(error);
   }
-  return relay(upstream, { gateway, call, running, recording, isPublic });
+  return relay(upstream, { gateway, call, recording, isPublic });
 }
 
 /** A request that may be sent. */
@@ -188,10 +186,9 @@ function destinationOf(
 
 function relay(
   upstream: UpstreamResponse,
-  { gateway, call, running, recording, isPublic }: {
+  { gateway, call, recording, isPublic }: {
     gateway: Gateway;
     call: Call;
-    running: RunningCalls;
     recording: Recording;
     isPublic: boolean;
   },
@@ -209,7 +206,7 @@ function relay(
   };
   if (!isEmpty && !upstream.isWhole) {
     lease.detach();
-    const { stream } = new RelayedContent(upstream, gateway, running, end);
+    const { stream } = new RelayedContent(upstream, gateway, lease, end);
     return completeResponse(status, headers, stream, common);
   }
   end();
@@ -244,7 +241,7 @@ class RelayedContent {
   readonly stream: ReadableStream<Bytes>;
   readonly #upstream: UpstreamResponse;
   readonly #gateway: Gateway;
-  readonly #running: RunningCalls;
+  readonly #lease: Lease;
   readonly #onEnd: (error?: unknown) => void;
   readonly #watch: ReturnType<typeof setInterval>;
   #ignoreStop = () => {};
@@ -257,12 +254,12 @@ class RelayedContent {
   constructor(
     upstream: UpstreamResponse,
     gateway: Gateway,
-    running: RunningCalls,
+    lease: Lease,
     onEnd: (error?: unknown) => void,
   ) {
     this.#upstream = upstream;
     this.#gateway = gateway;
-    this.#running = running;
+    this.#lease = lease;
     this.#onEnd = onEnd;
     this.#watch = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.stream = new ReadableStream({
@@ -280,12 +277,12 @@ class RelayedContent {
     // A client that waits for the node does not read slowly.
     if (this.#isNodeAwaited) this.#throughput = this.#measure();
     const isSlow = this.#throughput.isTooLow(this.#givenBytes, performance.now());
-    if (isSlow && this.#gateway.queuedCalls > 0) this.#running.abort(READS_SLOWLY);
+    if (isSlow && this.#gateway.queuedCalls > 0) this.#lease.abort(READS_SLOWLY);
   }
 
   #start(controller: ReadableStreamDefaultController<Bytes>): void {
     // What is not sent would stay in memory for as long as the client reads it.
-    this.#ignoreStop = onAbort(this.#running.stop, (reason) => {
+    this.#ignoreStop = onAbort(this.#lease.deadline.clientSignal, (reason) => {
       this.#upstream.parts.length = 0;
       if (!this.#hasEnded) controller.error(reason);
       this.#end(reason);
@@ -318,7 +315,7 @@ class RelayedContent {
     this.#hasEnded = true;
     clearInterval(this.#watch);
     this.#ignoreStop();
-    void this.#running.end();
+    void this.#lease.end();
     this.#onEnd(error);
   }
 }

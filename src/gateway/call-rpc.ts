@@ -31,7 +31,7 @@ import {
   writeReplies,
   type WrittenReplies,
 } from "./rpc-replies.ts";
-import type { ReadyCall, RunningCalls } from "./running-calls.ts";
+import type { ReadyCall, Sender } from "./sender.ts";
 
 export const rpcCalls: CallProtocol = {
   prefix: "/v1/rpc",
@@ -80,8 +80,8 @@ export interface SentCall {
   readonly outcome: Promise<RpcOutcome>;
 }
 
-/** Sends calls that need the connection of a client. */
-export interface Subscriber {
+/** Sends calls that need a connection to the node of the client's own. */
+export interface OwnConnection {
   /**
    * Resolves when the call is on its way to the node, or cannot be sent.
    *
@@ -104,10 +104,10 @@ export async function respondToMessage(
   gateway: Gateway,
   context: RpcContext,
   message: string,
-  subscriber: Subscriber,
+  connection: OwnConnection,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return joinTexts(await new RpcExchange(gateway, context, subscriber).respond(body));
+  return joinTexts(await new RpcExchange(gateway, context, connection).respond(body));
 }
 
 export async function refuseMessage(
@@ -144,37 +144,37 @@ interface RecordedCall extends ReadyCall {
 class RpcExchange {
   readonly #gateway: Gateway;
   readonly #context: RpcContext;
-  readonly #subscriber: Subscriber | undefined;
+  readonly #connection: OwnConnection | undefined;
   readonly #replies: Reply[] = [];
   /** True if only one call is sent. */
   #isOnly = false;
   /** True if the response has the status of a node's response. */
   #hasStatusOfNode = false;
-  /** @param subscriber present for a message */
-  constructor(gateway: Gateway, context: RpcContext, subscriber?: Subscriber) {
+  /** @param connection present for a message */
+  constructor(gateway: Gateway, context: RpcContext, connection?: OwnConnection) {
     this.#gateway = gateway;
     this.#context = context;
-    this.#subscriber = subscriber;
+    this.#connection = connection;
   }
 
   async respond(body: RpcBody): Promise<WrittenReplies> {
     const ready = await this.#prepare(body.calls);
     this.#isOnly = ready.length === 1;
     this.#hasStatusOfNode = !body.isBatch;
-    const running = ready.length > 0 ? await this.#begin(ready) : undefined;
-    if (running) {
+    const sender = ready.length > 0 ? await this.#begin(ready) : undefined;
+    if (sender) {
       const parts = this.#batchPartsOf(ready);
-      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(running, ready, body);
+      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(sender, ready, body);
       const waiting: Promise<void>[] = [];
       for (const { calls } of parts) {
         const [first] = calls as [RecordedCall];
         if (this.#isByConnection(first)) {
-          const { outcome } = await this.#subscriber!.send(first, this.#isOnly);
+          const { outcome } = await this.#connection!.send(first, this.#isOnly);
           waiting.push(outcome.then((one) => this.#setReplies(calls, [one])));
-        } else await this.#setReplies(calls, await running.call(calls));
+        } else await this.#setReplies(calls, await sender.call(calls));
       }
       // These responses may wait behind notifications that the client reads slowly.
-      if (waiting.length > 0) running.freeSlot();
+      if (waiting.length > 0) this.#context.lease.freeSlot();
       await Promise.all(waiting);
     }
     return writeReplies(body, this.#replies);
@@ -207,11 +207,11 @@ class RpcExchange {
   /** @throws {Refusal} if the call must not be sent */
   async #check(call: RpcCall): Promise<ReadyCall> {
     const { table, caller } = this.#context;
-    const subscription = this.#subscriber && table.unsubscribing.get(call.method);
+    const subscription = this.#connection && table.unsubscribing.get(call.method);
     // A description may list the method as any other.
     const entry = subscription ?? table.methods.get(call.method);
     if (!entry) throw unavailable(call.method, "the description has no such method");
-    if (entry.operation.subscription && !this.#subscriber) {
+    if (entry.operation.subscription && !this.#connection) {
       throw unavailable(call.method, howToSubscribe(entry.operation));
     }
     if (caller.isRefused(entry)) {
@@ -225,14 +225,14 @@ class RpcExchange {
   }
 
   /** Waits for the slot of all calls. If there is none, refuses them. */
-  async #begin(calls: readonly RecordedCall[]): Promise<RunningCalls | undefined> {
+  async #begin(calls: readonly RecordedCall[]): Promise<Sender | undefined> {
     const waits = calls.filter(({ entry }) => entry.operation.isLongPoll).length;
     const isLongPoll = waits === calls.length;
     // Beside others, calls that wait would hold an ordinary slot.
     const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
     const { lease } = this.#context;
     try {
-      return await lease.begin({ isHeavy, isLongPoll, calls: calls.length });
+      return await this.#gateway.begin(lease, { isHeavy, isLongPoll, calls: calls.length });
     } catch (error) {
       lease.charge(error, calls.length);
       for (const { at, recording } of calls) {
@@ -243,11 +243,11 @@ class RpcExchange {
   }
 
   async #sendAsItCame(
-    running: RunningCalls,
+    sender: Sender,
     calls: readonly RecordedCall[],
     body: VerbatimBody,
   ): Promise<WrittenReplies> {
-    const sent = await running.callVerbatim(body.verbatim, calls);
+    const sent = await sender.callVerbatim(body.verbatim, calls);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
       return writeReplies(body, this.#replies);
@@ -261,7 +261,7 @@ class RpcExchange {
   }
 
   #isByConnection({ entry }: RecordedCall): boolean {
-    return this.#subscriber !== undefined && needsConnection(entry.operation);
+    return this.#connection !== undefined && needsConnection(entry.operation);
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */

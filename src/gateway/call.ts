@@ -28,15 +28,15 @@ export interface Call {
 }
 
 /** Subscribes for requests. */
-export interface Follower {
+export interface Subscriber {
   /**
    * @param params JSON text
    * @throws {Refusal} if there is no place for the subscription, or no connection to the node
    */
-  follow(call: Call, entry: PolicyEntry, params: string | undefined): Promise<Followed>;
+  subscribe(call: Call, entry: PolicyEntry, params: string | undefined): Promise<Subscribed>;
 }
 
-export interface Followed {
+export interface Subscribed {
   readonly outcome: RpcOutcome;
   /** The notifications as Server-Sent Events. */
   readonly events: ReadableStream<Bytes>;

@@ -15,9 +15,9 @@ const CLOSING_GRACE_MS = 4000;
 /** The number of slots of long polls; one client has at most half of them. */
 const LONG_POLLS_MAX = 32;
 
-/** Calls that have a slot. */
-interface Running {
-  /** True if nobody waits for their responses any more. */
+/** What a lease is for the service as a whole. */
+interface Abortable {
+  /** True if nobody waits for the response any more. */
   readonly isAbandoned: boolean;
   abort(): void;
 }
@@ -32,9 +32,8 @@ export class Capacity {
   readonly budget: Budget = new Budget();
   /** True if the node is asked to read without its secret. */
   readsAnonymously = false;
-  /** The leases whose calls have no slot yet. */
-  readonly #waiting = new Set<object>();
-  readonly #running = new Set<Running>();
+  /** The leases that the node is not done with. */
+  readonly #leases = new Set<Abortable>();
   #closing: ReturnType<typeof setTimeout> | undefined;
   #onIdle: (() => void) | undefined;
   /** @param verify is called before each request; `undefined` if any node may be at the address */
@@ -52,31 +51,21 @@ export class Capacity {
     return access === "read" && this.readsAnonymously;
   }
 
-  add(lease: object): void {
-    this.#waiting.add(lease);
+  add(lease: Abortable): void {
+    this.#leases.add(lease);
   }
 
-  /** Call this when the calls of a lease get their slot. */
-  start(lease: object, running: Running): void {
-    this.#waiting.delete(lease);
-    this.#running.add(running);
-  }
-
-  /** Call this when a lease ends before its calls have a slot. */
-  remove(lease: object): void {
-    this.#waiting.delete(lease);
-    this.#endIfIdle();
-  }
-
-  /** Call this when the node is done with calls. */
-  finish(running: Running): void {
-    this.#running.delete(running);
-    this.#endIfIdle();
+  /** Call this when the node is done with the calls of a lease, or gets none. */
+  remove(lease: Abortable): void {
+    this.#leases.delete(lease);
+    if (this.#leases.size > 0) return;
+    clearTimeout(this.#closing);
+    this.#onIdle?.();
   }
 
   /** Resolves when all calls have ended. */
   async idle(): Promise<void> {
-    if (!this.#isIdle) await new Promise<void>((resolve) => this.#onIdle = resolve);
+    if (this.#leases.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
   }
 
   /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */
@@ -84,20 +73,10 @@ export class Capacity {
     this.slots.close();
     this.longPollSlots.close();
     this.budget.close();
-    for (const running of this.#running) if (running.isAbandoned) running.abort();
-    if (this.#isIdle) return;
+    for (const lease of this.#leases) if (lease.isAbandoned) lease.abort();
+    if (this.#leases.size === 0) return;
     this.#closing ??= setTimeout(() => {
-      for (const running of this.#running) running.abort();
+      for (const lease of this.#leases) lease.abort();
     }, CLOSING_GRACE_MS);
-  }
-
-  get #isIdle(): boolean {
-    return this.#waiting.size === 0 && this.#running.size === 0;
-  }
-
-  #endIfIdle(): void {
-    if (!this.#isIdle) return;
-    clearTimeout(this.#closing);
-    this.#onIdle?.();
   }
 }

@@ -210,49 +210,77 @@ interface LengthLimit {
 async function readBody(
   readChunks: ReadChunks,
   reserved: ReservedBytes,
-  { most, refuseLonger, isDiscarded }: LengthLimit,
+  limit: LengthLimit,
 ): Promise<Bytes> {
-  const parts = createCollector();
-  let length = 0, count = 0, wanted = MIN_CALL_RATE.bytes;
-  let refusal: Refusal | undefined;
-  const stop = new LightSignal();
-  const giveUp = () => {
-    refusal ??= LATE;
-    stop.abort();
-  };
-  const startPeriod = () => setTimeout(giveUp, MIN_CALL_RATE.timeMs);
-  let timer = startPeriod();
-  let discarding: Discarding | undefined;
-  const accept = (part: Bytes) => {
-    if (discarding) return discarding.accept(part);
-    length += part.byteLength;
-    if (length >= wanted) {
-      clearTimeout(timer);
-      timer = startPeriod();
-      wanted = length + MIN_CALL_RATE.bytes;
-    }
-    count++;
-    if (length > most) {
-      refusal ??= refuseLonger();
-      if (!isDiscarded) return false;
-      clearTimeout(timer);
-      parts.empty();
-      reserved.set(0);
-      discarding = new Discarding(stop);
-      return true;
-    }
-    if (isInTinyParts(count, length)) refusal ??= TINY;
-    else if (!reserved.set(length)) refusal ??= FULL;
-    else parts.push(part);
-    return refusal === undefined;
-  };
-  try {
-    await readChunks(accept, stop);
-  } catch {
-    refusal ??= BROKEN;
+  const arriving = new ArrivingContent(reserved, limit);
+  await readChunks((part) => arriving.accept(part), arriving.stop)
+    .catch(() => arriving.refuse(BROKEN));
+  return arriving.end();
+}
+
+/** A content within limits of length, parts and time. */
+class ArrivingContent {
+  /** Aborted when nothing more is waited for. */
+  readonly stop: LightSignal = new LightSignal();
+  readonly #reserved: ReservedBytes;
+  readonly #limit: LengthLimit;
+  readonly #parts = createCollector();
+  #length = 0;
+  #count = 0;
+  /** The length that must have arrived when the timer ends. */
+  #wanted = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #refusal: Refusal | undefined;
+  /** Takes the rest of a content that is too long. */
+  #discarding: Discarding | undefined;
+  constructor(reserved: ReservedBytes, limit: LengthLimit) {
+    this.#reserved = reserved;
+    this.#limit = limit;
+    this.#startPeriod();
   }
-  clearTimeout(timer);
-  discarding?.end();
-  if (refusal) throw refusal;
-  return joinBytes(parts.empty());
+
+  /** Returns false if nothing more is wanted. */
+  accept(part: Bytes): boolean {
+    if (this.#discarding) return this.#discarding.accept(part);
+    this.#length += part.byteLength;
+    this.#count++;
+    if (this.#length >= this.#wanted) this.#startPeriod();
+    if (this.#length > this.#limit.most) return this.#refuseLonger();
+    if (isInTinyParts(this.#count, this.#length)) this.refuse(TINY);
+    else if (!this.#reserved.set(this.#length)) this.refuse(FULL);
+    else this.#parts.push(part);
+    return this.#refusal === undefined;
+  }
+
+  /** The first reason counts. */
+  refuse(reason: Refusal): void {
+    this.#refusal ??= reason;
+  }
+
+  /** @throws {Refusal} if the content was refused */
+  end(): Bytes {
+    clearTimeout(this.#timer);
+    this.#discarding?.end();
+    if (this.#refusal) throw this.#refusal;
+    return joinBytes(this.#parts.empty());
+  }
+
+  #startPeriod(): void {
+    clearTimeout(this.#timer);
+    this.#wanted = this.#length + MIN_CALL_RATE.bytes;
+    this.#timer = setTimeout(() => {
+      this.refuse(LATE);
+      this.stop.abort();
+    }, MIN_CALL_RATE.timeMs);
+  }
+
+  #refuseLonger(): boolean {
+    this.refuse(this.#limit.refuseLonger());
+    if (!this.#limit.isDiscarded) return false;
+    clearTimeout(this.#timer);
+    this.#parts.empty();
+    this.#reserved.set(0);
+    this.#discarding = new Discarding(this.stop);
+    return true;
+  }
 }

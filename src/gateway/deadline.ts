@@ -7,33 +7,35 @@ import { LightSignal, onAbort, type Signal } from "../abort-signal.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { Refusal } from "./refusal.ts";
 
-interface Ends {
-  /** Aborted when the client disconnects. */
-  readonly gone: Signal;
-  /** Aborted when the client may not call any more. */
-  readonly token: Signal | undefined;
-}
-
 export class Deadline {
   /** Aborted when nobody waits for the response any more. */
   readonly clientSignal: LightSignal = new LightSignal();
   /** Aborted when the request to the node must end. */
   readonly nodeSignal: LightSignal = new LightSignal();
   isOver = false;
-  #timer: ReturnType<typeof setTimeout>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #ignoreGone: () => void;
   readonly #ignoreToken: (() => void) | undefined;
 
   /**
-   * Most nodes do not notice that a client has left, so the request to the node ends only after the
-   * time limit.
+   * @param gone is aborted when the client disconnects
+   * @param token is aborted when the client may not call any more
+   */
+  constructor(gone: Signal, token: Signal | undefined) {
+    const abort = (reason: unknown) => this.clientSignal.abort(reason);
+    this.#ignoreGone = onAbort(gone, abort);
+    this.#ignoreToken = token && onAbort(token, abort);
+  }
+
+  /**
+   * Starts the time limit. Most nodes do not notice that a client has left, so the request to the
+   * node ends only then.
    *
+   * @param timeout in milliseconds
    * @param isHeavy whether the request to the node ends after twice the time limit: most nodes
    * finish a heavy call even if the service disconnects
    */
-  constructor({ gone, token }: Ends, timeout: number, isHeavy: boolean) {
-    this.#ignoreGone = onAbort(gone, (reason) => this.clientSignal.abort(reason));
-    this.#ignoreToken = token && onAbort(token, (reason) => this.clientSignal.abort(reason));
+  start(timeout: number, isHeavy: boolean): void {
     this.#timer = setTimeout(() => {
       this.isOver = true;
       const message = `The node did not finish its response within ${timeout / 1000} s`;

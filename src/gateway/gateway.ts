@@ -15,13 +15,14 @@ import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
 import { jsonSizeMax } from "./content.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
-import { Lease } from "./lease.ts";
+import { type CallsToBegin, Lease } from "./lease.ts";
 import { Capacity } from "./capacity.ts";
 import { PathTable } from "./match.ts";
 import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
+import { Sender } from "./sender.ts";
 import { ANONYMOUS } from "./slots.ts";
 
 interface GatewayOptions {
@@ -196,6 +197,16 @@ export class Gateway {
       quota: this.quotaOf({ client }),
       token: client?.token,
     });
+  }
+
+  /**
+   * Waits for the slot of a lease.
+   *
+   * @throws {Refusal} if the client may make no more calls, or no slot becomes free
+   */
+  async begin(lease: Lease, calls: CallsToBegin): Promise<Sender> {
+    await lease.begin(calls);
+    return new Sender(this.#capacity, lease);
   }
 
   quotaOf({ client }: Pick<Caller, "client">): Quota | undefined {

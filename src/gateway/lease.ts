@@ -1,28 +1,28 @@
 /**
- * The lease of a request: what the service holds for it, one phase after the other.
+ * The lease of a request: all that the service holds for it, until its response has been sent.
  *
- * | phase                          | held                           | freed by            |
- * | ------------------------------ | ------------------------------ | ------------------- |
- * | the request is read, and waits | its bytes                      | `Lease.dispose`     |
- * | its calls run at the node      | also a slot, a time limit, and | `RunningCalls.end`  |
- * |                                | the bytes of the responses     |                     |
- * | a long response is being sent  | the time limit, and the bytes  | `HeldBytes.release` |
- * |                                | of the response                |                     |
+ * | phase                          | the lease holds                | until                 |
+ * | ------------------------------ | ------------------------------ | --------------------- |
+ * | the request is read, and waits | its bytes                      | `begin`               |
+ * | its calls run at the node      | also a slot, a time limit, and | the node has finished |
+ * |                                | the bytes of the responses     |                       |
+ * | a long response is being sent  | its bytes, and the time limit  | it is sent or dropped |
  *
- * While a response is passed on as the node sends it, its call still runs.
+ * In every phase, `end` frees what is held. While a response is passed on as the node sends it, its
+ * call still runs.
  *
  * @module
  */
-import type { Signal } from "../abort-signal.ts";
+import { type Signal, withSignal } from "../abort-signal.ts";
 import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
-import { Deadline } from "./deadline.ts";
 import type { Capacity } from "./capacity.ts";
+import { Deadline } from "./deadline.ts";
 import type { Quota } from "./quota.ts";
-import { FULL } from "./refusal.ts";
-import { holdUntilSent, RunningCalls } from "./running-calls.ts";
-import { ANONYMOUS, type CallingClient } from "./slots.ts";
+import { FULL, type Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 /** Nodes let a call wait for a minute. */
 const LONG_POLL_MS = 65_000;
@@ -38,7 +38,7 @@ interface LeaseHolder {
   readonly token?: Signal | undefined;
 }
 
-interface CallsToBegin {
+export interface CallsToBegin {
   readonly isHeavy: boolean;
   /** @default false */
   readonly isLongPoll?: boolean | undefined;
@@ -52,45 +52,54 @@ export class Lease implements LeaseHolder {
   readonly client: CallingClient;
   readonly quota: Quota | undefined;
   readonly token: Signal | undefined;
-  /** The bytes of the request so far. */
+  /** The bytes of the request so far, or of a response that is a text of our own. */
   readonly requestBytes: ReservedBytes;
-  #isCounted = false;
+  readonly responseBytes: ReservedBytes;
+  /** Its time limit begins with the calls. */
+  readonly deadline: Deadline;
   readonly #capacity: Capacity;
-  /** The calls that `dispose` ends. */
-  #running: RunningCalls | undefined;
-  /** True once the bytes belong to the response, which frees them. */
+  #isCounted = false;
+  #slot: Slot | undefined;
+  /** The request that the node may still be busy with. */
+  #pending: Promise<UpstreamResponse> | undefined;
+  /** The long response that is being sent. */
+  #held: HeldBytes | undefined;
+  /** True once whoever sends the response ends the lease. */
   #isHandedOver = false;
+  #hasEnded = false;
   constructor(capacity: Capacity, { gone, client = ANONYMOUS, quota, token }: LeaseHolder) {
     this.gone = gone;
     this.client = client;
     this.quota = quota;
     this.token = token;
+    const isNamed = client !== ANONYMOUS;
+    this.requestBytes = new ReservedBytes(capacity.budget, isNamed ? "named client" : "body");
+    this.responseBytes = new ReservedBytes(capacity.budget, isNamed ? "named client" : "response");
+    this.deadline = new Deadline(gone, token);
     this.#capacity = capacity;
-    const purpose = client === ANONYMOUS ? "body" : "named client";
-    this.requestBytes = new ReservedBytes(capacity.budget, purpose);
     capacity.add(this);
   }
 
+  /** True if nobody waits for the response any more. */
+  get isAbandoned(): boolean {
+    return this.deadline.clientSignal.aborted;
+  }
+
   /**
-   * Waits for a slot.
+   * Waits for a slot, and starts the time limit.
    *
    * @throws {Refusal} if the client may make no more calls, or no slot becomes free
    */
-  async begin({ isHeavy, isLongPoll = false, calls = 1 }: CallsToBegin): Promise<RunningCalls> {
+  async begin({ isHeavy, isLongPoll = false, calls = 1 }: CallsToBegin): Promise<void> {
     this.quota?.count(calls);
     this.#isCounted = true;
     const { limits, slots, longPollSlots } = this.#capacity;
-    const deadline = isLongPoll
-      ? new Deadline(this, LONG_POLL_MS, false)
-      : new Deadline(this, limits.timeout, isHeavy);
+    const { clientSignal } = this.deadline;
+    if (isLongPoll) this.deadline.start(LONG_POLL_MS, false);
+    else this.deadline.start(limits.timeout, isHeavy);
     const among = isLongPoll ? longPollSlots : slots;
-    try {
-      const slot = await among.acquire(this.client, isHeavy, deadline.clientSignal, calls);
-      return this.#running = new RunningCalls(this.#capacity, this, deadline, slot);
-    } catch (error) {
-      deadline.dispose();
-      throw error;
-    }
+    this.#slot = await among.acquire(this.client, isHeavy, clientSignal, calls);
+    clientSignal.addEventListener("abort", () => this.#giveUp());
   }
 
   /** Charges refused calls, unless `begin` has counted them. */
@@ -98,30 +107,91 @@ export class Lease implements LeaseHolder {
     if (!this.#isCounted) this.quota?.charge(refusal, calls);
   }
 
+  /** Waits for the response of the node, as long as somebody waits for it. */
+  async waitFor(sending: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
+    const { clientSignal } = this.deadline;
+    this.#pending = sending;
+    try {
+      const response = await withSignal(sending, clientSignal);
+      // While the response is a stream, the node is busy.
+      if (response.isWhole) this.#pending = undefined;
+      return response;
+    } catch (error) {
+      if (!clientSignal.aborted) this.#pending = undefined;
+      throw error;
+    }
+  }
+
+  /** Gives the slot back before the response has come. */
+  freeSlot(): void {
+    this.#slot?.dispose();
+  }
+
   /**
    * Returns the bytes of a complete response for whoever sends them. Those of a long one count
-   * against the budget until they are sent.
+   * against the budget until they are sent, which ends the lease.
    */
   handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
     const length = byteLengthOf(parts);
     if (length <= SMALL_BYTES) return parts.length === 1 ? parts[0]! : joinBytes(parts);
-    if (this.#running) {
-      return this.#running.deliver(parts) ?? { parts, release() {}, drop() {} };
+    const end = () => void this.end();
+    const held: HeldBytes = { parts, release: end, drop: end };
+    if (this.#hasEnded) return held;
+    if (this.#slot) {
+      this.detach();
+      this.responseBytes.setAtLeast(length);
+    } else {
+      // A text of our own repeats the ids of the calls, which may be long. It has no time limit.
+      if (!this.requestBytes.set(length)) throw FULL;
+      this.#isHandedOver = true;
+      this.deadline.dispose();
+      this.requestBytes.offer(() => held.drop(FULL));
     }
-    // A text of our own repeats the ids of the calls, which may be long.
-    if (!this.requestBytes.set(length)) throw FULL;
-    this.#isHandedOver = true;
-    return holdUntilSent(parts, this.requestBytes);
+    this.#held = held;
+    this.#leave();
+    return held;
   }
 
-  /** Leaves the calls to whoever sends the node's stream, and must end them. */
+  /** Leaves the lease to whoever sends the response, and must end it. */
   detach(): void {
-    this.#running = undefined;
+    this.#isHandedOver = true;
+    this.requestBytes.dispose();
   }
 
+  /** Ends the calls, and the response that is being sent, if it is a stream. */
+  abort(reason: Refusal = STOPPING_AFTERWARDS): void {
+    this.deadline.end(reason);
+  }
+
+  /** Ends the lease, unless its response is being sent. */
   dispose(): void {
-    if (this.#running) return void this.#running.end();
-    if (!this.#isHandedOver) this.requestBytes.dispose();
+    if (!this.#isHandedOver) void this.end();
+  }
+
+  /** Frees all once the node has finished. Repeated calls have no effect. */
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const response = this.#pending && await this.#pending.catch(() => undefined);
+    this.requestBytes.dispose();
+    this.responseBytes.dispose();
+    if (response) await response.drain();
+    this.deadline.dispose();
+    this.#leave();
+  }
+
+  /** The client has left, or its time is over. */
+  #giveUp(): void {
+    const held = this.#held;
+    if (!held) return void this.end();
+    const drop = () => held.drop(this.deadline.clientSignal.reason);
+    // After the time limit, a client may read on unless others need the memory.
+    if (this.deadline.isOver) this.responseBytes.offer(drop);
+    else drop();
+  }
+
+  #leave(): void {
+    this.#slot?.dispose();
     this.#capacity.remove(this);
   }
 }

@@ -26,13 +26,13 @@ export class Quota {
     if (calls > this.perMinute) {
       throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
     }
-    if (this.#left < calls) throw this.#refusal();
+    if (this.#left < calls) throw this.#tooMany();
     this.#used += calls;
   }
 
   /** A refusal if not even a refused call is left. */
   get refusal(): Refusal | undefined {
-    return this.#left < 0.1 ? this.#refusal() : undefined;
+    return this.#left < 0.1 ? this.#tooMany() : undefined;
   }
 
   /**
@@ -70,7 +70,7 @@ export class Quota {
     this.#endsAt = now + WINDOW_MS;
   }
 
-  #refusal(): Refusal {
+  #tooMany(): Refusal {
     const message = `The client may make ${this.perMinute} calls in a minute`;
     return new Refusal(429, CODES.limited, message, {
       headers: { "retry-after": String(this.#seconds) },

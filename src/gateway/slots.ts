@@ -33,11 +33,24 @@ const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the
 const reasonOf = ({ reason }: Signal): Refusal =>
   reason === TOKEN_ENDED_AFTERWARDS ? TOKEN_ENDED : NO_SLOT;
 
-interface QueuedCall {
+/** A call that waits for a slot. */
+class QueuedCall {
+  readonly share: Share;
   readonly isHeavy: boolean;
-  /** Gives the call a slot. */
-  start(): void;
-  refuse(reason: Refusal): void;
+  /** The number of calls that the slot is for. */
+  readonly calls: number;
+  readonly slot: Promise<Slot>;
+  start!: (slot: Slot) => void;
+  refuse!: (reason: Refusal) => void;
+  constructor(share: Share, isHeavy: boolean, calls: number) {
+    this.share = share;
+    this.isHeavy = isHeavy;
+    this.calls = calls;
+    this.slot = new Promise((start, refuse) => {
+      this.start = start;
+      this.refuse = refuse;
+    });
+  }
 }
 
 /** Whoever calls the node: a client with a name, or all callers without a token. */
@@ -103,9 +116,7 @@ class FairShares {
    * the node busy for as long as its calls do one by one.
    */
   sizeOf(calls: number, { taken }: Share): number {
-    return this.#slotsEach === undefined
-      ? 1
-      : Math.max(1, Math.min(calls, this.#slotsEach - taken));
+    return this.#slotsEach === undefined ? 1 : Math.min(calls, this.#slotsEach - taken);
   }
 
   /** Call this when a call of the share begins. */
@@ -167,35 +178,25 @@ export class Slots {
     if (this.#queued.size > 0) this.#startNext();
     if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy, calls);
     if (share.queue.size >= QUEUE_MAX) throw NO_SLOT;
-    return await new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", refuse);
-        share.queue.delete(call);
-        if (share.queue.size === 0) this.#queued.delete(share);
-      };
-      const call: QueuedCall = {
-        isHeavy,
-        start: () => {
-          end();
-          resolve(this.#give(share, isHeavy, calls));
-        },
-        refuse(reason) {
-          end();
-          reject(reason);
-        },
-      };
-      const refuse = () => call.refuse(reasonOf(signal));
-      const timer = setTimeout(refuse, WAIT_MAX_MS);
-      signal.addEventListener("abort", refuse);
-      share.queue.add(call);
-      this.#queued.add(share);
-    });
+    const call = new QueuedCall(share, isHeavy, calls);
+    share.queue.add(call);
+    this.#queued.add(share);
+    const refuse = () => this.#refuse(call, reasonOf(signal));
+    const timer = setTimeout(refuse, WAIT_MAX_MS);
+    signal.addEventListener("abort", refuse);
+    try {
+      return await call.slot;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", refuse);
+    }
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse(STOPPING);
+    for (const { queue } of [...this.#queued]) {
+      for (const call of [...queue]) this.#refuse(call, STOPPING);
+    }
   }
 
   #shareOf(client: CallingClient): Share {
@@ -208,7 +209,21 @@ export class Slots {
   }
 
   #startNext(): void {
-    for (let next = this.#next(); next; next = this.#next()) next.start();
+    for (let call = this.#next(); call; call = this.#next()) {
+      this.#dequeue(call);
+      call.start(this.#give(call.share, call.isHeavy, call.calls));
+    }
+  }
+
+  #refuse(call: QueuedCall, reason: Refusal): void {
+    this.#dequeue(call);
+    call.refuse(reason);
+  }
+
+  #dequeue(call: QueuedCall): void {
+    const { share } = call;
+    share.queue.delete(call);
+    if (share.queue.size === 0) this.#queued.delete(share);
   }
 
   /** The share with the fewest slots comes first. */

@@ -131,11 +131,11 @@ export class UpstreamResponse {
 
   /** @throws {Refusal} if the response cannot be passed on, or the budget has no room for it */
   async collect(): Promise<void> {
-    const { collect, bytesLeft, reserved, stop } = this.#limits;
+    const { collect, reserved, stop } = this.#limits;
     const collector = createCollector();
     try {
       this.#checkHead();
-      while (!this.isWhole && this.size <= Math.min(collect, bytesLeft)) {
+      while (!this.isWhole && this.size <= collect) {
         const read = this.#read();
         const part = read instanceof Promise ? await read : read;
         if (stop.aborted) return;

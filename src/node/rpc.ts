@@ -105,7 +105,7 @@ export class RpcEndpoint {
     transport: RpcTransport,
   ): Promise<TextResponse | CallOutcome[]> {
     const max = await this.#batchMax(transport.path, calls.length);
-    if (max === 1 || max < calls.length) return await this.call(calls, transport);
+    if (max < calls.length) return await this.call(calls, transport);
     const sent = await this.#sendBatch(text, calls.length, transport, countIn);
     if (sent.is === "failed") return calls.map(() => sent.outcome);
     if (sent.is === "answered" && sent.responses === calls.length) {

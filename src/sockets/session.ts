@@ -4,8 +4,8 @@
  * @module
  */
 import { LightSignal, type Signal } from "../abort-signal.ts";
-import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
-import type { ReadyCall } from "../gateway/running-calls.ts";
+import { type OwnConnection, refuseMessage, respondToMessage } from "../gateway/call-rpc.ts";
+import type { ReadyCall } from "../gateway/sender.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { ReservedBytes } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
@@ -198,7 +198,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = now - (this.#fullSince ?? now) > OVERDUE_MS;
     if (isOverdue) this.#waitingBytes.offer(this.#drop);
-    else this.#waitingBytes.withdraw(this.#drop);
+    else this.#waitingBytes.withdraw();
     // This may end the connection, after which nothing may be offered.
     this.subscriptions.check(now);
     this.#limitWaiting();
@@ -234,7 +234,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   /** Makes the only subscription of a client. */
-  async follow(call: ReadyCall): Promise<RpcOutcome> {
+  async subscribe(call: ReadyCall): Promise<RpcOutcome> {
     const deferred: Subscription[] = [];
     const outcome = await (await this.subscriptions.send(call, true, deferred)).outcome;
     this.#outbox.release(deferred);
@@ -256,7 +256,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     if (!caller || this.#reason) return;
     const lease = gateway.lease(this.#gone, caller);
     const deferred: Subscription[] = [];
-    const subscriber: Subscriber = {
+    const connection: OwnConnection = {
       send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),
     };
     try {
@@ -267,7 +267,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
         gateway,
         { table, caller, lease },
         message,
-        subscriber,
+        connection,
       );
       if (text !== undefined) this.#outbox.respond(text);
     } finally {
@@ -302,7 +302,6 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
-    this.#waitingBytes.withdraw(this.#drop);
     this.#waitingBytes.dispose();
     this.#handshake.drop();
     this.#owner.onEnd(this, reason);

@@ -7,7 +7,7 @@
 import { onAbort } from "../abort-signal.ts";
 import { decodeBase64Url } from "../decode.ts";
 import { SMALL_BYTES } from "../gateway/budget.ts";
-import type { Call, Followed, Follower } from "../gateway/call.ts";
+import type { Call, Subscribed, Subscriber } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
 import { type Caller, type CallerRequest, refuseTokenIn } from "../gateway/guard.ts";
 import {
@@ -62,7 +62,7 @@ const NO_CONNECTIONS = new Refusal(
   "There are no subscriptions in a host program; a service that is started has them",
 );
 
-export class Sockets implements SessionOwner, Follower {
+export class Sockets implements SessionOwner, Subscriber {
   readonly gateway: Gateway;
   readonly counts: SocketCounts | undefined;
   readonly #sessions = new Set<Session>();
@@ -109,9 +109,8 @@ export class Sockets implements SessionOwner, Follower {
       if (quota) throw quota;
       this.#connect = request.connect;
       // Only the node's kind tells how many connections it takes.
-      await this.gateway.table();
-      const drop = await this.#takePlace(caller);
       const table = await this.gateway.table();
+      const drop = await this.#takePlace(caller);
       await this.#checkNode(table).catch((error) => {
         drop();
         throw error;
@@ -138,11 +137,11 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   /** Subscribes for a request whose rights have been checked. */
-  async follow(
+  async subscribe(
     { request, query, caller, lease: { token } }: Call,
     entry: PolicyEntry,
     params: string | undefined,
-  ): Promise<Followed> {
+  ): Promise<Subscribed> {
     if (!request.connect) throw NO_CONNECTIONS;
     this.#connect = request.connect;
     const drop = await this.#takePlace(caller);
@@ -150,7 +149,7 @@ export class Sockets implements SessionOwner, Follower {
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
     onAbort(goneOf(request), () => peer.leave());
-    const outcome = await session.follow({ entry, params, isHeavy: false });
+    const outcome = await session.subscribe({ entry, params, isHeavy: false });
     return { outcome, events: peer.body };
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import type { ReadyCall } from "../gateway/running-calls.ts";
+import type { ReadyCall } from "../gateway/sender.ts";
 import { objectOf } from "../json/values.ts";
 import type { SubscriptionMark } from "../kinds/interface.ts";
 import { decodeUtf8 } from "../utf8.ts";

@@ -6,7 +6,7 @@
 import type { SentCall } from "../gateway/call-rpc.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { Refusal } from "../gateway/refusal.ts";
-import type { ReadyCall } from "../gateway/running-calls.ts";
+import type { ReadyCall } from "../gateway/sender.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
