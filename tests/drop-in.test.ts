@@ -386,6 +386,71 @@ root("the host's own operations come first", async () => {
   assert.ok(app.matches({ url: "/c" }));
 });
 
+root("the node's operations are below /v1/node where a path of the host takes theirs", async () => {
+  const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+  const { ask } = serving({
+    "/users/{id}": { delete: { ...ok, parameters }, get: { ...ok, parameters } },
+    "/users/me": { get: ok },
+    "/users/{id}/x": { get: { ...ok, parameters } },
+    "/c": { get: ok },
+  }, {
+    operations: [{
+      method: "GET",
+      path: "/users/{name}",
+      operation: { responses: { 200: { description: "Ours" } } },
+      handle: () => new Response("ours"),
+    }],
+  });
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.equal(Object.keys(paths).filter((path) => /users|\/c$/.test(path)).sort(), [
+    ...["/c", "/users/{id}/x", "/users/{name}"],
+    ...["/v1/node/users/me", "/v1/node/users/{id}"],
+  ]);
+  assert.is(await (await ask("/users/me")).text(), "ours");
+  assert.is((await ask("/v1/node/users/me")).status, 200);
+  assert.is((await ask("/users/7/x")).status, 200);
+});
+
+root("clients of a node that has only JSON-RPC are told the path of its endpoint", async () => {
+  const health = { ok: "it responds" };
+  const method = {
+    ...{ name: "a", summary: "A", params: [], result: { name: "r", schema: {} } },
+    "x-access": "read" as const,
+  };
+  const mine = {
+    ...{ title: "Mine", url: "http://127.0.0.1:1", detect: { "it#/it": "^it$" } },
+    ...{ sources: { it: { jsonrpc: "it", path: "/jsonrpc" } }, fields: {}, health },
+    openrpc: { path: "/jsonrpc", methods: [method] },
+  };
+  const path = { get: { ...ok, operationId: "b", summary: "B" } };
+  for (
+    const [kind, address, said] of [
+      [mine, "/jsonrpc", "needs the address /jsonrpc of this service"],
+      [
+        { ...mine, openapi: { paths: { "/b": path } } },
+        "/",
+        "needs the address / of this service, and JSON-RPC is at /jsonrpc",
+      ],
+    ] as const
+  ) {
+    const app = createNodeface({
+      ...{ node: { url: node.url, kind: "mine" }, kinds: { mine: kind as never } },
+      ...{ forward: OPEN, log() {} },
+    });
+    const ask = (path: string, init?: RequestInit) =>
+      app.fetch(new Request(`http://localhost${path}`, init));
+    await until(async () => (await (await ask("/spec.json")).text()).includes('"x-call"'));
+    assert.match(
+      await (await ask("/v1/spec/simple")).text(),
+      `Connect to <code><var>…</var>${address === "/" ? "" : address}</code>`,
+    );
+    assert.match(await (await ask("/nowhere")).text(), said);
+    const init = { method: "POST", body: '{"jsonrpc":"2.0","id":1,"method":"a"}' };
+    assert.is((await ask("/jsonrpc", init)).status, 200);
+    await app.close();
+  }
+});
+
 root("with a prefix, a path of the service comes before the node's", async () => {
   const { app } = serving({ "/info": { get: ok }, "/x": { get: ok } }, { prefix: "/v1" });
   const get = async (path: string) =>

@@ -106,6 +106,16 @@ requests("a command line contains the form's values, and the shell does not run 
   }
 });
 
+requests("the shell leaves a path of a description as it is", async () => {
+  for (const path of ["/$HOME/$(id)", "/a!b*c'd/(e)", "/a&b"]) {
+    const form: OperationForm = { method: "GET", address: path, fields: [] };
+    for (const base of [BASE, "http://h"]) {
+      const line = writeCurl(requestOf(form, [], base), {})!;
+      assert.equal(await runShell(line, { BASE_URL: "http://h", HOME: "x" }), [`http://h${path}`]);
+    }
+  }
+});
+
 requests("the request body is compact JSON, with invisible characters escaped", async () => {
   const content: FieldData = {
     name: "body",

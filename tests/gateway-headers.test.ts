@@ -2,8 +2,12 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { lintUnsent } from "../src/gateway/lint-settings.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import type { NodefaceOptions } from "../src/index.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { forwarding, json, nodeOf, type PlayedAnswer, TOKEN } from "./_gateway.ts";
+import { readForms } from "./nodes/_forms.ts";
 
 const headers = suite("the headers of a call");
 
@@ -220,6 +224,65 @@ for (const [author, options] of Object.entries(SOURCES)) {
     },
   );
 }
+
+headers(
+  "what a description from the network describes, but is never sent, is said and not asked for",
+  async () => {
+    const parameters = [
+      ...[inHeader("X-Tenant", true), inHeader("Accept"), inHeader("If-Match")],
+      ...["q", "token"].map((name) => ({ name, in: "query", schema: { type: "string" } })),
+    ];
+    const needed = [{ name: "access_token", in: "query", required: true, schema: {} }];
+    const paths = {
+      "/items": { get: { ...ok, parameters } },
+      "/tokens": { get: { ...ok, parameters: needed } },
+    };
+    node.answer = (request, response) =>
+      json(request.url === "/openapi.json" ? { ...HOSTILE, paths } : {})(request, response);
+    const { ask, app } = forwarding(node.url, HOSTILE as never, "reads", {
+      description: `${node.url}/openapi.json`,
+      forward: { open: ["GET /items", "GET /tokens"] },
+    });
+    const { paths: shown } = await (await ask("/spec.json")).json();
+    assert.is(shown["/items"].get["x-call"], "open");
+    assert.is(shown["/items"].get.description, 'Never sent to the node: "X-Tenant", "token".');
+    assert.equal(shown["/items"].get.parameters, parameters);
+    assert.match(
+      shown["/tokens"].get.description,
+      'parameter "access_token" is required, but never',
+    );
+    const page = await (await app.fetch(new Request("http://localhost/v1/spec/simple"))).text();
+    const form = readForms(page).forms.find(({ address }) => address.endsWith("/items"))!;
+    assert.equal(form.fields.map(({ name }) => name), ["If-Match", "q"]);
+    const { detail } = await (await ask("/v1/node/items?token=0xabc")).json();
+    assert.match(detail, "The query parameter token is never sent to the node, because the");
+    const document = { ...HOSTILE, servers: [{ url: "./v1/node" }], paths };
+    const notes = lintUnsent(
+      await listNodeOperations(document, "network"),
+      resolveForward({ open: ["GET /items", "GET /tokens"] }),
+    );
+    assert.equal(notes.map(({ message }) => message), [
+      'headers that a description from the network describes are never sent to the node (x-tenant): "GET /items"',
+      'query parameters that a description from the network describes are never sent to the node (token): "GET /items"',
+    ]);
+  },
+);
+
+headers("a client with a token may call an operation that has a parameter `token`", async () => {
+  process.env.GATEWAY_HEADERS_TOKEN = TOKEN;
+  const parameters = [{ name: "token", in: "query", schema: { type: "string" } }];
+  const paths = { "/balance": { get: { ...ok, parameters } } };
+  const { ask } = forwarding(node.url, { ...HOSTILE, paths } as never, {
+    open: ["reads"],
+    clients: [{ name: "app", allow: ["GET /balance"], token_env: "GATEWAY_HEADERS_TOKEN" }],
+  });
+  const authorization = { headers: { authorization: `Bearer ${TOKEN}` } };
+  assert.is((await ask("/v1/node/balance?token=0xabc", authorization)).status, 200);
+  assert.equal(node.received.map(({ url }) => url), ["/balance?token=0xabc"]);
+  assert.is((await ask("/v1/node/balance?token=0xabc")).status, 401);
+  assert.is((await ask(`/v1/node/balance?token=${TOKEN}`, authorization)).status, 400);
+  assert.is(node.received.length, 1);
+});
 
 headers(
   "a client's token is not forwarded in a header of another name",

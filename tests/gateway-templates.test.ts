@@ -3,6 +3,7 @@ import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { type FieldData, requestOf } from "../src/explorer/form-request.ts";
 import { decide, resolveForward } from "../src/gateway/policy.ts";
 import { normalizePath, PathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
@@ -85,6 +86,22 @@ for (
       assert.equal(node.received.map(({ url }) => url), [path]);
     },
   );
+}
+
+for (
+  const template of [
+    ...["/Patient/$everything", "/redfish/v1/$metadata", "/Products({id})", "/a!b*c'd/{id}"],
+    ...["/a@b:c,d=e&f+g/{id}", "/café/{id}", "/[a]|b^/{id}", "/a%24b/{id}"],
+  ]
+) {
+  templates(`the request that a form makes of ${template} reaches the node`, async () => {
+    const { ask } = forwarding(node.url, describe([`GET ${template}`]));
+    const fields: FieldData[] = template.includes("{id}") ? [{ name: "id", in: "path" }] : [];
+    const form = { method: "GET", address: `/v1/node${template}`, fields };
+    const { url } = requestOf(form, ["7$(x)!'*"], "");
+    assert.is((await ask(url)).status, 200, url);
+    assert.is(node.received.length, 1);
+  });
 }
 
 for (
@@ -245,6 +262,10 @@ templates(
       ["GET /a/{b}{c}"],
       [`GET /long/{a}${"b".repeat(251)}`],
       [`GET /long/{a}${"c".repeat(250)}`],
+      ...["GET /a;b/{c}", "GET /a//b", "GET /a/../b", "GET /a/%2e/b"].map((name) =>
+        [name] as const
+      ),
+      [`GET /long/{a}${"\ufdfa".repeat(20)}`],
       ["GET /b/{c}/{c}"],
       ["GET /c/{d}/x/{e}", "read", { d: true, e: true }],
       ["GET /f/{bucket}/{key}", "read", { key: true }],
@@ -262,6 +283,16 @@ templates(
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       [`GET /long/{a}${"b".repeat(251)}`, "refused", "its path has a long text between parameters"],
       [`GET /long/{a}${"c".repeat(250)}`, "open", "it is read-only"],
+      ...["GET /a;b/{c}", "GET /a//b", "GET /a/../b", "GET /a/%2e/b"].map((name) => [
+        name,
+        "refused",
+        "its path has a semicolon, a dot segment, or two slashes side by side",
+      ]),
+      [
+        `GET /long/{a}${"\ufdfa".repeat(20)}`,
+        "refused",
+        "its path has a long text between parameters",
+      ],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],
       ["GET /f/{bucket}/{key}", "open", "it is read-only"],

@@ -13,11 +13,11 @@ import { decide, isClosed } from "../gateway/policy.ts";
 import {
   type ClientRights,
   type ForwardDiagnostic,
-  lintHeaders,
   lintNames,
   lintParameters,
   lintSettings,
   lintTokens,
+  lintUnsent,
   rightsIn,
 } from "../gateway/lint-settings.ts";
 import { clauseOf } from "../node/failures.ts";
@@ -168,7 +168,7 @@ export async function describeCalls(
     // Without a description, `lintNames` would report every operation name as unknown.
     ...described.description ? lintNames(operations, forward) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
-    ...lintHeaders(operations, forward),
+    ...lintUnsent(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: ForwardDiagnostic["level"]) =>

@@ -287,9 +287,10 @@ export class Description {
     this.onReport.emit({ diagnostics, shown });
   }
 
-  #prepare(source: DescriptionSource, offer: Offer): Promise<Prepared> {
-    return prepareDescription(source, offer, {
+  async #prepare(source: DescriptionSource, offer: Offer): Promise<Prepared> {
+    return await prepareDescription(source, offer, {
       ...this.#options,
+      rpcPath: await this.#node.rpcPath(),
       examples: this.#nodeOffer.examples,
       callMethod: (method, params) => this.#nodeOffer.callMethod(method, params),
     });

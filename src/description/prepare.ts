@@ -49,6 +49,8 @@ export interface ServedDescription extends Documents {
 /** Everything but the source that decides what is shown of a description. */
 export interface PrepareOptions extends LoadOptions {
   readonly forward?: ResolvedForward | undefined;
+  /** The path of the node's JSON-RPC endpoint, if it has one of its own. */
+  readonly rpcPath?: string | undefined;
   /** Example values from the node. Those in the responses to operations are added. */
   readonly examples?: Record<string, string> | undefined;
   /** Calls a method that only reads. */
@@ -70,7 +72,7 @@ export interface Prepared extends Pick<Loaded, "diagnostics"> {
 export async function prepareDescription(
   source: DescriptionSource,
   offer: Offer,
-  { forward, examples, callMethod, ...options }: PrepareOptions,
+  { forward, rpcPath = "", examples, callMethod, ...options }: PrepareOptions,
 ): Promise<Prepared> {
   const { by, isBuiltIn = false } = source;
   let file: File | undefined;
@@ -86,7 +88,7 @@ export async function prepareDescription(
     const { document: annotated, operations } = await annotateCalls(loaded, forward, by, ofNode);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
-    const address = clientAddress(annotated, isAtRoot);
+    const address = clientAddress(annotated, isAtRoot, rpcPath);
     const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
@@ -106,7 +108,10 @@ export async function prepareDescription(
       elsewhere: listServersElsewhere(document),
       methods,
       hint: operations.length > 0
-        ? `A client of the node needs the address ${address} of this service`
+        ? `A client of the node needs the address ${address} of this service` +
+          (isAtRoot && methods.length > 0 && ![address, ""].includes(rpcPath)
+            ? `, and JSON-RPC is at ${rpcPath}`
+            : "")
         : "",
       isBuiltIn,
     };

@@ -217,8 +217,9 @@ const percentEncode = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
+/** A path with percent-encoded `$!'()*` would not match a template that has them as they are. */
 const encodeParts = (address: string): string =>
-  address.replaceAll(/[^\w.~/?&=:@,+%-]+/g, percentEncode);
+  address.replaceAll(/[^\w.~/?&=:@,+%$!'()*-]+/g, percentEncode);
 
 export const canBeSent = ({ fields }: OperationForm, texts: readonly string[]): boolean =>
   fields.every((field, at) => mistakeIn(field, texts[at] ?? "") === "");
@@ -240,10 +241,9 @@ export function writeCurl(
   { token, isEndless }: Pick<OperationForm, "token" | "isEndless">,
 ): string | undefined {
   const { method, url, headers, body } = request;
-  const isHere = url.startsWith(`${BASE}/`);
   const parts: (string | undefined)[] = ["curl"];
   if (isEndless) parts.push("-N");
-  parts.push(isHere ? `"${url}"` : writeShell(url));
+  parts.push(writeShellUrl(url));
   if (method === "HEAD") parts.push("-I");
   else if (method !== (body === undefined ? "GET" : "POST")) parts.push("-X", writeShell(method));
   for (const [name, value] of headers) {
@@ -256,6 +256,12 @@ export function writeCurl(
   }
   const isSafe = isToken(method) && parts.every((part) => part !== undefined);
   return isSafe ? parts.join(" ") : undefined;
+}
+
+function writeShellUrl(url: string): string | undefined {
+  if (!url.startsWith(`${BASE}/`)) return writeShell(url);
+  const path = url.slice(BASE.length);
+  return /[$!]/.test(path) ? `"${BASE}"${writeShell(path)}` : `"${url}"`;
 }
 
 export function writeShell(text: string): string | undefined {

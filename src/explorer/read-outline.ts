@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { callNoteOf, nodeNameOf } from "../gateway/annotate-operations.ts";
+import { callNoteOf, nodeNameOf, sentParametersOf } from "../gateway/annotate-operations.ts";
 import { accessOf, type NodeOperation } from "../openapi/node-operation.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
@@ -215,7 +215,13 @@ class SectionReader {
         : note?.isOpenable ?? false,
       form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true &&
           server !== undefined
-        ? readForm(root, operation, parameters, method, server + path)
+        ? readForm(
+          root,
+          operation,
+          sentParametersOf(operation, parameters),
+          method,
+          server + path,
+        )
         : undefined,
     };
   }

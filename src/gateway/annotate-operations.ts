@@ -13,19 +13,34 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
+import {
+  mapOperations,
+  mapPathItems,
+  operationsOf,
+  type Parameter,
+  TOKEN_SCHEME,
+} from "../openapi/operations.ts";
 import { listNodeOperations, nameOfNodeOperation } from "../openapi/callable-operations.ts";
-import type { DescribedBy, NodeOperation } from "../openapi/node-operation.ts";
+import type { DescribedBy, NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
 import { inSlices, pause } from "../slices.ts";
 import { SELF_PATH } from "../http/own-paths.ts";
-import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { describeValue } from "../untrusted-text.ts";
+import {
+  decide,
+  type Permission,
+  type PolicyEntry,
+  type ResolvedForward,
+  unsentParametersOf,
+} from "./policy.ts";
 
 export const CALL_MARK = "x-call";
 /** The name of an operation of the node, as in settings. It must not be served. */
 const NODE_NAME: unique symbol = Symbol("x-node-name");
 /** Whether a setting would enable an operation. It must not be served either. */
 const OPENABLE: unique symbol = Symbol("x-openable");
+/** The parameters that are never sent to the node. They must not be served either. */
+const UNSENT: unique symbol = Symbol("x-unsent");
 
 const TOKEN = {
   type: "http",
@@ -94,6 +109,17 @@ export async function annotateCalls(
 export const nodeNameOf = (operation: Json): string | undefined =>
   (operation as { [NODE_NAME]?: string })[NODE_NAME];
 
+/** Returns the parameters of an operation that are sent, if the operation is called. */
+export function sentParametersOf<T extends Pick<Parameter, "place" | "name">>(
+  operation: Json,
+  parameters: readonly T[],
+): T[] {
+  const { [UNSENT]: unsent = [] } = operation as { [UNSENT]?: readonly NodeParameter[] };
+  return parameters.filter(({ place, name }) =>
+    !unsent.some((one) => one.in === place && one.name === name)
+  );
+}
+
 /** What the annotations of an operation say of its calls. */
 interface CallNote {
   readonly permission: Permission;
@@ -119,7 +145,7 @@ export function callNoteOf(
 
 function withPermission(
   operation: Json,
-  { permission, reason, isOpenable }: PolicyEntry,
+  { operation: ofNode, permission, reason, isOpenable }: PolicyEntry,
   tokenSecurity: Json[],
 ) {
   // The permission is described first, because a long description is truncated at its end.
@@ -128,7 +154,10 @@ function withPermission(
     : permission === "refused"
     ? `Not forwarded: ${reason}.`
     : "";
-  const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
+  const unsent = permission === "refused" ? [] : unsentParametersOf(ofNode);
+  const omission = unsent.length > 0 ? `Never sent to the node: ${listOfNames(unsent)}.` : "";
+  const description = [sentence, omission, textOf(operation.description) ?? ""].filter(Boolean)
+    .join("\n\n");
   const security = permission === "token" ? tokenSecurity : [];
   return {
     ...operation,
@@ -136,8 +165,15 @@ function withPermission(
     security,
     [CALL_MARK]: permission,
     [OPENABLE]: isOpenable,
+    ...unsent.length > 0 && { [UNSENT]: unsent },
   };
 }
+
+const UNSENT_MAX = 10;
+
+const listOfNames = (parameters: readonly NodeParameter[]): string =>
+  parameters.slice(0, UNSENT_MAX).map(({ name }) => describeValue(name)).join(", ") +
+  (parameters.length > UNSENT_MAX ? " and others" : "");
 
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
   const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);

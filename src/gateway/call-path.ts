@@ -23,7 +23,8 @@ import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
-import { NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
+import { takesToken, unsentParametersOf } from "./policy.ts";
+import { invalidCall, NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -149,15 +150,26 @@ async function queryOf(
   content: Content,
 ): Promise<string | undefined> {
   const { headers } = request;
-  const isTokenNamed = !operation.isUntrusted &&
-    operation.parameters?.some((parameter) =>
-      parameter.in === "query" && /^(?:access_)?token$/.test(parameter.name)
-    );
-  if (!isTokenNamed) refuseTokenIn(query);
+  if (!takesToken(operation)) {
+    refuseUnsent(operation, query);
+    refuseTokenIn(query);
+  }
   await refuseOtherMethods(headers, query, content, operation);
   if (!operation.isChecked) return rawQueryOf(request.rawUrl ?? request.url, query);
   const parts = { query, pathParameters: parameters, headers, content };
   return await checkCall(operation, parts) || undefined;
+}
+
+/** @throws {Refusal} if a query has a parameter that is described, but never sent to the node */
+function refuseUnsent(operation: NodeOperation, query: string): void {
+  if (!query.includes("token")) return;
+  const given = new URLSearchParams(query);
+  const unsent = unsentParametersOf(operation)
+    .find((one) => one.in === "query" && given.has(one.name));
+  if (!unsent) return;
+  const message = `The query parameter ${unsent.name} is never sent to the node, because the ` +
+    "description comes from the network; describe the operation in a file to allow it";
+  throw invalidCall(message);
 }
 
 /** @param parsed the query as the URL parser writes it */

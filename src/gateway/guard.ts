@@ -9,7 +9,7 @@ import { decodeBase64 } from "../decode.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { isAllowedCaller, isProgram, looksLikeBrowser } from "../http/browsers.ts";
 import type { Client, Identity } from "./clients.ts";
-import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
+import { type Permission, type PolicyEntry, type ResolvedForward, takesToken } from "./policy.ts";
 import { challenge, invalidCall, LATER, Refusal } from "./refusal.ts";
 
 export const TOKEN_IN_QUERY: Refusal = invalidCall(
@@ -27,7 +27,7 @@ const NO_TOKEN = new Refusal(
 
 /** What may be called only with a permission. */
 export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "publicReason"> {
-  readonly operation: Pick<PolicyEntry["operation"], "name">;
+  readonly operation: Partial<PolicyEntry["operation"]> & Pick<PolicyEntry["operation"], "name">;
 }
 
 /** The parts of a request that tell who sent it. */
@@ -107,7 +107,8 @@ export class Caller {
    * @throws {Refusal} if the caller may not make the call
    */
   check(entry: Guarded, what?: string): void {
-    const { operation: { name }, permission, clients, publicReason } = entry;
+    const { operation, permission, clients, publicReason } = entry;
+    const { name } = operation;
     this.checkOrigin(permission, what);
     if (permission === "open") return;
     if (this.isRefused(entry)) {
@@ -121,7 +122,7 @@ export class Caller {
         },
       );
     }
-    refuseTokenIn(this.#query);
+    if (!takesToken(operation)) refuseTokenIn(this.#query);
     if (this.client) return;
     if (this.#candidates.some(({ name }) => clients.includes(name))) throw NO_TOKEN;
     const isGiven = /^bearer /i.test(this.#request.headers.get("authorization") ?? "");

@@ -6,7 +6,7 @@
 import { isLoopback, isLoopbackListener } from "../http/host-names.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import type { NodeOperation } from "../openapi/node-operation.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { warnOfReaders } from "../platform.ts";
 import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
@@ -17,6 +17,7 @@ import {
   type NameMatch,
   placeKey,
   type ResolvedForward,
+  unsentParametersOf,
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 
@@ -98,21 +99,37 @@ export function lintParameters(
   });
 }
 
-/** Names the headers that callable operations describe, but that are never sent to the node. */
-export function lintHeaders(
+const UNSENT: readonly (readonly [what: string, isMeant: (one: NodeParameter) => boolean])[] = [
+  [
+    "headers by which a client could claim an identity",
+    (one) => one.in === "header" && isAddedByProxies(one.name),
+  ],
+  [
+    "headers that a description from the network describes",
+    (one) => one.in === "header" && !isAddedByProxies(one.name),
+  ],
+  [
+    "query parameters that a description from the network describes",
+    (one) => one.in === "query",
+  ],
+];
+
+/** Names what callable operations describe, but is never sent to the node. */
+export function lintUnsent(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
 ): ForwardDiagnostic[] {
-  const unsent = ({ parameters = [] }: NodeOperation) =>
-    parameters.filter((one) => one.in === "header" && isAddedByProxies(one.name));
-  const concerned = decide(operations, forward)
-    .flatMap(({ operation, permission }) => permission === "refused" ? [] : operation)
-    .filter((operation) => unsent(operation).length > 0);
-  if (concerned.length === 0) return [];
-  const names = new Set(concerned.flatMap(unsent).map(({ name }) => name.toLowerCase()));
-  const message = "headers by which a client could claim an identity are never sent to the node " +
-    `(${excerpt([...names].join(", "), 400)}): ${lines(concerned)}`;
-  return [{ level: "warn", message }];
+  const callable = decide(operations, forward)
+    .flatMap(({ operation, permission }) => permission === "refused" ? [] : operation);
+  return UNSENT.flatMap(([what, isMeant]): ForwardDiagnostic[] => {
+    const unsent = (operation: NodeOperation) => unsentParametersOf(operation).filter(isMeant);
+    const concerned = callable.filter((operation) => unsent(operation).length > 0);
+    if (concerned.length === 0) return [];
+    const names = new Set(concerned.flatMap(unsent).map(({ name }) => name.toLowerCase()));
+    const message = `${what} are never sent to the node ` +
+      `(${excerpt([...names].join(", "), 400)}): ${lines(concerned)}`;
+    return [{ level: "warn", message }];
+  });
 }
 
 interface ListedName {

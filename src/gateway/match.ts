@@ -4,7 +4,7 @@
  * @module
  */
 import { decodePercent, parsePercent } from "../decode.ts";
-import { hasDotSegments } from "../http/target.ts";
+import { isUnambiguous } from "../http/target.ts";
 import {
   byRank,
   foldLetters,
@@ -103,7 +103,7 @@ export class PathTable {
   });
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
-      .filter(({ template, folded }) => template.isShort && folded.isShort).sort(byRank);
+      .filter(({ template }) => template.isShort).sort(byRank);
     this.#withQuery = this.#operations.flatMap((one) => queryEntryOf(one) ?? []);
   }
 
@@ -214,12 +214,6 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
     }
     return isMatching;
   });
-}
-
-/** Tells whether all parsers read a path in the same way. */
-function isUnambiguous(path: string): boolean {
-  if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
-  return !path.includes("//") && !hasDotSegments(path);
 }
 
 /** Tells whether it matters that the node runs `rival` in place of `own`. */

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { NodeOperation } from "../openapi/node-operation.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import type { ClientSettings, ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { isEqual } from "../json/values.ts";
 import { bytesOf, milliseconds } from "../units.ts";
-import { isAddedByProxies } from "./request-headers.ts";
+import { isAddedByProxies, STANDARD } from "./request-headers.ts";
 
 export const FORWARDS = ["off", "reads"] as const;
 
@@ -152,15 +152,37 @@ function list(names: readonly string[]): string {
 
 /** Returns why nobody may call an operation. */
 function obstacleOf(operation: NodeOperation): string | undefined {
-  const { method, isStreaming, obstacle, parameters } = operation;
+  const { method, isStreaming, obstacle } = operation;
   if (!CALL_METHODS.includes(method)) return `${method} is never forwarded`;
   if (isStreaming) return "the response is a stream";
   if (obstacle !== undefined) return obstacle;
-  const needed = parameters?.find(({ name, in: place, isRequired }) =>
-    place === "header" && isRequired && isAddedByProxies(name)
+  // The setting `node.auth` may supply any other header.
+  const needed = unsentParametersOf(operation).find(({ name, in: place, isRequired }) =>
+    isRequired && (place === "query" || isAddedByProxies(name))
   );
-  return needed && `the header ${describeValue(needed.name)} is required, but never forwarded`;
+  const what = needed?.in === "query" ? "query parameter" : "header";
+  return needed && `the ${what} ${describeValue(needed.name)} is required, but never forwarded`;
 }
+
+/** The names of parameters in which clients might send the token of this service. */
+const isTokenName = (name: string): boolean => /^(?:access_)?token$/.test(name);
+
+/** Tells whether the node takes a query parameter with such a name. */
+export const takesToken = (
+  { isUntrusted = false, parameters = [] }: Partial<NodeOperation>,
+): boolean => !isUntrusted && parameters.some((one) => one.in === "query" && isTokenName(one.name));
+
+/** Returns the described headers and query parameters that are never sent to the node. */
+export const unsentParametersOf = (
+  { isUntrusted, parameters = [] }: NodeOperation,
+): NodeParameter[] =>
+  parameters.filter(({ name, in: place }) =>
+    place === "query" ? isUntrusted && isTokenName(name) : place === "header" &&
+      (isAddedByProxies(name) || (isUntrusted && !IGNORED.includes(name.toLowerCase())))
+  );
+
+/** Headers that are always sent, and one that OpenAPI ignores. */
+const IGNORED = [...STANDARD, "authorization"];
 
 function decideOpen(
   operation: NodeOperation,

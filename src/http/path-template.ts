@@ -69,11 +69,14 @@ export class PathTemplate {
   }
 
   /**
-   * False if a text between parameters is so long that engines search for it in quadratic time (V8
-   * beyond 250 characters).
+   * False if a text between parameters, also as the most lenient server would read it, is so long
+   * that engines search for it in quadratic time (V8 beyond 250 characters).
    */
   get isShort(): boolean {
-    return this.names.length === 0 || this.#literals.every(({ length }) => length <= LITERAL_MAX);
+    return this.names.length === 0 ||
+      this.#literals.every((literal) =>
+        Math.max(literal.length, foldLetters(decodePercent(literal)).length) <= LITERAL_MAX
+      );
   }
 
   /** The number of parameters that stand for several segments. */

@@ -40,3 +40,9 @@ const MALFORMED: RequestTarget = { pathname: "", search: "", host: undefined };
 /** Tells whether a path leads to another one than its segments say. Routers do not resolve it. */
 export const hasDotSegments = (url: string): boolean =>
   /^[^?#]*[\\/](?:\.|%2e){1,2}(?:[\\/?#]|$)/i.test(url);
+
+/** Tells whether all parsers read a path in the same way. */
+export function isUnambiguous(path: string): boolean {
+  if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
+  return !path.includes("//") && !hasDotSegments(path);
+}

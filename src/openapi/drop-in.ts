@@ -5,6 +5,7 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
+import { PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
@@ -20,10 +21,15 @@ import { baseAtNode, NODE_SERVER, onlyUrl, repeatableServers, THIS_SERVICE } fro
 export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
   isOwnPath(path) || (isWellKnown(path) && !isBuiltIn);
 
-/** Returns the path that a client of the node needs in its address, such as `/v1/rpc`. */
-export function clientAddress(document: Json, isAtRoot: boolean): string {
+/**
+ * Returns the path that a client of the node needs in its address, such as `/v1/rpc`.
+ *
+ * @param rpcPath the path of the node's JSON-RPC endpoint
+ */
+export function clientAddress(document: Json, isAtRoot: boolean, rpcPath: string): string {
   const base = baseAtNode(onlyUrl([document]));
-  if (isAtRoot) return base || "/";
+  // A node without REST operations has no address but that of its endpoint.
+  if (isAtRoot) return (base ?? rpcPath) || "/";
   return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;
 }
 
@@ -53,14 +59,17 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
   if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: Json = {};
   const copies = new CopyBudget();
-  const ofService = new Set(
-    Object.entries(objectOf(document.paths)).filter(([, value]) => {
-      const { servers, ...item } = objectOf(value);
-      return operationsOf(item).some(({ operation }) =>
+  const ofHost = Object.entries(objectOf(document.paths)).filter(([path, value]) => {
+    const { servers, ...item } = objectOf(value);
+    return !isOwnPath(path) &&
+      operationsOf(item).some(({ operation }) =>
         onlyUrl([operation, { servers }, document]) === THIS_SERVICE
       );
-    }).map(([path]) => path),
-  );
+  }).map(([path]) => new PathTemplate(path));
+  const isOfHost = (path: string) => {
+    const template = new PathTemplate(path);
+    return ofHost.some((one) => one.overlaps(template));
+  };
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
     const { servers, ...item } = objectOf(value);
@@ -70,7 +79,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       if (url === THIS_SERVICE) return "";
       const base = baseAtNode(url);
       const isMoved = base !== undefined &&
-        (isReserved(base + path, isBuiltIn) || ofService.has(base + path));
+        (isReserved(base + path, isBuiltIn) || isOfHost(base + path));
       return isMoved ? NODE_SERVER.slice(1) + base : base;
     };
     const prefixes = new Map(

@@ -5,6 +5,7 @@
  * @module
  */
 import { byRank, PathTemplate } from "../http/path-template.ts";
+import { isUnambiguous } from "../http/target.ts";
 import type { NodeOperation } from "./node-operation.ts";
 
 interface Templated {
@@ -38,9 +39,12 @@ export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOpe
 }
 
 function mistakeIn({ operation, template }: Templated): string | undefined {
-  const { names, spanning, isShort } = template;
+  const { names, spanning, isShort, source } = template;
   const [separator] = /[?#]/.exec(operation.path) ?? [];
   if (separator) return `its path has a ${separator === "?" ? "query" : "fragment"}`;
+  if (!isUnambiguous(source.replaceAll("{}", "x"))) {
+    return "its path has a semicolon, a dot segment, or two slashes side by side";
+  }
   if (!isShort) return "its path has a long text between parameters";
   if (operation.path.includes("}{")) return "its path has two parameters side by side";
   if (new Set(names).size < names.length) return "its path has two parameters with the same name";
