@@ -394,29 +394,38 @@ load(
   },
 );
 
-load("a call may wait for a minute, whatever the timeout of other calls is", async () => {
+/** Timers of `ms` milliseconds end only when the functions that `use` gets are called. */
+async function holdTimers(ms: number, use: (waits: (() => void)[]) => Promise<void>) {
   const waits: (() => void)[] = [];
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = ((act: () => void, time: number) => {
-    if (time !== 65_000) return set(act, time);
+    if (time !== ms) return set(act, time);
     waits.push(act);
     return set(() => {}, 0);
   }) as typeof set;
   try {
-    holdAndCount();
-    const settings = { open: ["reads"], timeout: "150ms" as const };
-    const { ask } = forwarding(node.url, REST, settings);
-    const [first, second] = [ask("/v1/node/until/1"), ask("/v1/node/until/2")];
-    await until(() => held.length === 2);
-    await new Promise((resolve) => set(resolve, 250));
-    result("1")(node.received[0]!, held[0]!);
-    assert.is((await first).status, 200);
-    for (const pass of waits) pass();
-    assert.is((await second).status, 504);
+    await use(waits);
   } finally {
     globalThis.setTimeout = set;
   }
-});
+}
+
+load(
+  "a call may wait for a minute, whatever the timeout of other calls is",
+  () =>
+    holdTimers(65_000, async (waits) => {
+      holdAndCount();
+      const settings = { open: ["reads"], timeout: "150ms" as const };
+      const { ask } = forwarding(node.url, REST, settings);
+      const [first, second] = [ask("/v1/node/until/1"), ask("/v1/node/until/2")];
+      await until(() => held.length === 2);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      result("1")(node.received[0]!, held[0]!);
+      assert.is((await first).status, 200);
+      for (const pass of waits) pass();
+      assert.is((await second).status, 504);
+    }),
+);
 
 /** What a node says when it is busy, and a call that gets it. */
 const BUSY: readonly (readonly [what: string, status: number, text: string])[] = [
@@ -602,15 +611,18 @@ load(
 
 load(
   "if the node does not respond, the slot of an abandoned call is freed after the timeout",
-  async () => {
-    const count = holdAndCount();
-    const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" as const };
-    const { ask } = forwarding(node.url, RPC, settings);
-    await abandon((init) => ask("/v1/rpc/block?hash=a", init));
-    await until(() => count.closed === 1);
-    node.answer = result("1");
-    assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
-  },
+  () =>
+    holdTimers(200, async (waits) => {
+      const count = holdAndCount();
+      const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" as const };
+      const { ask } = forwarding(node.url, RPC, settings);
+      await abandon((init) => ask("/v1/rpc/block?hash=a", init));
+      assert.is(count.closed, 0);
+      for (const pass of waits) pass();
+      await until(() => count.closed === 1);
+      node.answer = result("1");
+      assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
+    }),
 );
 
 load(
@@ -896,6 +908,23 @@ load("bytes whose owner is dropped to make room for them are not counted", () =>
   own.offer(() => own.dispose());
   assert.ok(own.set(16 * MIB));
   assert.is(budget.taken, 70 * MIB);
+});
+
+load("a call whose client is dropped to make room for its response is not sent", async () => {
+  const { capacity, sent } = leasing();
+  const client = new LightSignal();
+  const others = new ReservedBytes(capacity.budget, "write");
+  const waiting = new ReservedBytes(capacity.budget, "response");
+  others.set(96 * MIB);
+  waiting.offer(() => client.abort(new Error("too slow")));
+  const lease = new Lease(capacity, { gone: client });
+  await lease.begin({ isHeavy: false });
+  const request = { method: "GET", url: new URL(`${node.url}/1`), headers: {}, body: undefined };
+  const operation = { access: "read" } as NodeOperation;
+  const sending = new Sender(capacity, lease).send(request, operation, { collect: MIB });
+  assert.is(await failureOf(sending), "too slow");
+  assert.equal(sent, []);
+  lease.dispose();
 });
 
 load("the id that a response repeats counts, too", async () => {

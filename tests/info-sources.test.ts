@@ -534,7 +534,13 @@ if (process.platform !== "win32") {
       for (
         const [name, then, limits, reason] of [
           ["late", "wait", within(1000), "takes longer"],
-          ["loud", "sleep 0.5; yes", within(), "prints more"],
+          [
+            ...[
+              "loud",
+              `while [ ! -e ${join(folder, "loud")} ]; do sleep 0.01; done; yes`,
+            ] as const,
+            ...[within(), "prints more"] as const,
+          ],
           [
             "unwanted",
             "wait",
@@ -544,8 +550,18 @@ if (process.platform !== "win32") {
         ] as const
       ) {
         const file = join(folder, name);
+        // The time limit ends only when the child has started.
+        const { setTimeout: set } = globalThis;
+        let passLimit = () => {};
+        globalThis.setTimeout = ((act: () => void, time: number) => {
+          if (time !== 1000) return set(act, time);
+          passLimit = act;
+          return set(() => {}, 0);
+        }) as typeof set;
         const failed = failure(runCommandSource(starting(file, then), limits));
+        globalThis.setTimeout = set;
         await until(() => existsSync(file));
+        if (name === "late") passLimit();
         const { value: pid } = await readFileSource(file, within());
         if (name === "unwanted") signal.abort();
         assert.match((await failed).hint!, reason);

@@ -87,8 +87,9 @@ shown("if the kind is configured, its operations are shown before the node respo
 shown("only operations that the node lists are shown", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
-  const document = await read();
-  assert.equal(await namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
+  let document = await read();
+  await until(async () => namesOf(document = await read()).length === 3);
+  assert.equal(namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
   const { post, get } = document.paths["/v1/rpc/newmethod"]!;
   assert.is(post!["x-access"], undefined);
   assert.is(get, undefined);
@@ -114,7 +115,8 @@ for (const software of ["Satoshi:29.0.0", "Shibetoshi:1.14.9"]) {
 
 shown("the first description omits operations that only newer versions have", async () => {
   answers["GET /rest/system/version"] = { version: "v1.22.0" };
-  const { read } = create({ node: { url, kind: "syncthing" } });
+  const { ask, read } = create({ node: { url, kind: "syncthing" } });
+  await until(async () => (await (await ask("/v1/info")).json()).version !== undefined);
   const { paths } = await read();
   assert.ok(paths["/rest/system/version"]);
   assert.is(paths["/rest/noauth/health"], undefined);
@@ -126,9 +128,12 @@ shown("if a node lists its groups of methods, only methods of these groups are s
     rpc_modules: { result: { eth: "1.0", net: "1.0" } },
   };
   const { read } = create({ node: { url, kind: "ethereum" } });
-  const names = namesOf(await read());
+  let names: string[] = [];
+  await until(async () => {
+    names = namesOf(await read());
+    return names.length > 0 && names.every((name) => /^(eth|net)_/.test(name));
+  });
   assert.ok(names.includes("eth_chainId") && names.includes("net_version"));
-  assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
 });
 
 shown("a listing in the form of a tree determines which operations are shown", async () => {
@@ -141,8 +146,11 @@ shown("a listing in the form of a tree determines which operations are shown", a
     ],
   };
   const { read } = create({ node: { url, kind: "kubo" } });
-  const { paths } = await read();
-  const nodes = Object.keys(paths).filter((path) => !path.startsWith("/v1/"));
+  let nodes: string[] = [];
+  await until(async () => {
+    nodes = Object.keys((await read()).paths).filter((path) => !path.startsWith("/v1/"));
+    return nodes.length === 3;
+  });
   assert.equal(nodes.sort(), ["/block/get", "/bootstrap", "/bootstrap/list"]);
 });
 
@@ -179,7 +187,9 @@ shown(
     ];
     methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
     const { read } = create({ node: { url, kind: "substrate" } });
-    assert.equal(await namesOf(await read()).sort(), [
+    let names: string[] = [];
+    await until(async () => (names = namesOf(await read())).length === 4);
+    assert.equal(names.sort(), [
       "chainHead_v1_body",
       "chainHead_v1_follow",
       "chain_getBlock",

@@ -583,9 +583,17 @@ sockets("no place is lost", async () => {
   Object.assign(played.node, {
     connect: () => Promise.reject(new Error(`refused ${++tries}`)),
   });
-  assert.is((await statuses(300)).taken, 0, "the node takes no connection");
-  assert.is((await statuses(300)).taken, 0, "the node is not tried again at once");
-  assert.is(tries, 1);
+  const { now } = performance;
+  const moment = performance.now();
+  // However long 600 handshakes take, they come at once.
+  performance.now = () => moment;
+  try {
+    assert.is((await statuses(300)).taken, 0, "the node takes no connection");
+    assert.is((await statuses(300)).taken, 0, "the node is not tried again at once");
+    assert.is(tries, 1);
+  } finally {
+    performance.now = now;
+  }
   Object.assign(played.node, { connect });
   passTime(1000);
   const dropped = await statuses(300);

@@ -92,6 +92,11 @@ function findAnvil(): string | undefined {
 
 async function startAnvil(path: string): Promise<string | undefined> {
   const port = await isFree(NODE_PORT) ? NODE_PORT : 0;
+  // Another program may take the port before anvil does.
+  return await runAnvil(path, port) ?? (port === 0 ? undefined : await runAnvil(path, 0));
+}
+
+async function runAnvil(path: string, port: number): Promise<string | undefined> {
   const flags = ["--port", String(port), "--block-time", String(BLOCK_SECONDS)];
   const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
   return await new Promise((resolve) => {

@@ -109,10 +109,11 @@ export class Sender {
   ): Promise<UpstreamResponse> {
     const { deadline, responseBytes } = this.#lease;
     const { clientSignal, nodeSignal: signal } = deadline;
-    if (clientSignal.aborted) throw beforehand(clientSignal.reason);
     const isRead = operation.access === "read";
     this.#setPurpose(operation);
     if (!responseBytes.set(SMALL_BYTES)) throw FULL;
+    // Making room may have ended the client of this call.
+    if (clientSignal.aborted) throw beforehand(clientSignal.reason);
     const { node, slots, verify } = this.#capacity;
     const isAnonymous = hasCredentials || this.#capacity.isAnonymous(operation);
     const limits = {

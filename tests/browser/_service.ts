@@ -9,7 +9,7 @@ import type { Page } from "playwright-core";
 import { freePort } from "../_port.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS } from "../_server.ts";
-import { call, type Daemon, startDaemon } from "../nodes/_daemon.ts";
+import { call, type Daemon, describedBy, startDaemon } from "../nodes/_daemon.ts";
 import { ANVIL } from "./_relay.ts";
 
 export interface WatchedService {
@@ -54,6 +54,8 @@ export async function startService(): Promise<WatchedService> {
       await node.stop("SIGKILL");
     },
   };
+  // Otherwise, the page would be loaded anew once the description has been read.
+  await describedBy(service);
   return service;
 }
 

@@ -59,7 +59,8 @@ for (const colorScheme of ["light", "dark"] as const) {
         await visit(page, server.url);
         await assertFine(page, unknownIn);
         await send(page, "/v1/info");
-        await page.getByText("harbour-2").last().waitFor();
+        await page.getByRole("dialog", { name: "API Client" }).getByText("harbour-2").last()
+          .waitFor();
         await assertFine(page, unknownIn);
       }),
   );

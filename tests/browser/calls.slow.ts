@@ -9,6 +9,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
+import { describedBy } from "../nodes/_daemon.ts";
 import { closePages, inContext, launch, watch } from "./_browser.ts";
 import { mounted, SIMPLE } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
@@ -52,7 +53,10 @@ calls.before(async () => {
     });
     services.push(service);
     const { url, close } = await serve(service, { hostname: "0.0.0.0", port: 0 });
-    return { url: at(url, "127.0.0.1"), close: () => close() };
+    const here = at(url, "127.0.0.1");
+    // A page that is opened earlier lacks the operations of the node for good.
+    await describedBy({ url: here });
+    return { url: here, close: () => close() };
   };
   open = await start({
     forward: {

@@ -156,6 +156,7 @@ content(
       await inView(page, fragment.slice(1));
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
+      await page.locator(`#plain nav [aria-current][href="#${id}"]`).waitFor();
       // `link.click()` is not used, because it would scroll the page.
       const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
       await page.mouse.click(x + 5, y + 5);

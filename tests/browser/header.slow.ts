@@ -112,9 +112,9 @@ header("a long number keeps all digits when the header is refreshed", async () =
   for (const height of [LONG, 9007199254740993n, 2n ** 64n - 1n]) {
     info = { ...NODE, height };
     await refresh(page);
-    const shown = await page.locator("#node dl div", { hasText: "Height" }).locator("dd")
-      .innerText();
-    assert.is(shown.replaceAll("\u202f", ""), String(height));
+    const digits = String(height).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    await page.locator("#node dl div", { hasText: "Height" }).locator("dd")
+      .getByText(digits, { exact: true }).waitFor();
   }
 });
 
@@ -246,13 +246,20 @@ async function open(page: Page): Promise<void> {
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
+  // The first call of the header shows its response.
+  await page.waitForFunction(() => {
+    const output = document.querySelector("#node output");
+    return output?.textContent !== "" ||
+      document.querySelector("#node [data-state=unreachable]") !== null;
+  });
 }
 
 /** Triggers the request for `/v1/info` that a page sends when it becomes visible. */
 async function refresh(page: Page): Promise<void> {
-  const answer = page.waitForResponse(`${server.url}v1/info`);
+  // Only a request that begins now gets the new info.
+  const asked = page.waitForRequest(`${server.url}v1/info`);
   await look(page, false);
-  await answer;
+  await (await (await asked).response())?.finished();
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
 }
 

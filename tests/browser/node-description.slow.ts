@@ -9,6 +9,7 @@ import type { Listening } from "../../src/adapters/shared.ts";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import { pathOf } from "../description/_load.ts";
+import { until } from "../nodes/_daemon.ts";
 import { closePages, type Complaints, launch, watch } from "./_browser.ts";
 
 const explorer = suite("a node's own description in Chromium");
@@ -43,7 +44,11 @@ explorer.before(async () => {
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });
-  await app.ready();
+  // `ready` waits for ten seconds at most.
+  await until(async () => {
+    const response = await app.fetch(new Request("http://localhost/spec.json"));
+    return (await response.text()).includes('"Ergo Node API"');
+  });
   [server, browser] = await Promise.all([serve(app, { hostname: "127.0.0.1", port: 0 }), launch()]);
 });
 explorer.after(async () => {

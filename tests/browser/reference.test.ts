@@ -115,6 +115,9 @@ async function send(page: Page, path: string): Promise<number> {
     page.waitForResponse((response) => new URL(response.url()).pathname.endsWith(path)),
     page.getByRole("button", { name: /^Send (get|post) request/ }).click(),
   ]);
+  // A client that is closed before it has read the response complains.
+  await page.getByRole("dialog", { name: "API Client" })
+    .getByText(new RegExp(`^${response.status()} `)).first().waitFor();
   return response.status();
 }
 

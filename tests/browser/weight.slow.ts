@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { mounted, NODE, send, SIMPLE } from "./_page.ts";
+import { until } from "../nodes/_daemon.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const weight = suite("the download size of the explorer");
@@ -82,8 +83,12 @@ async function visit(context: BrowserContext, document = "v1/spec") {
     const path = paths.get(requestId);
     if (path) asked.push({ path, bytes: encodedDataLength });
   });
-  await page.goto(server.url + document, { waitUntil: "networkidle" });
+  await page.goto(server.url + document);
   if (document === "v1/spec") await mounted(page);
+  const count = (wanted: string) => asked.filter(({ path }) => path === wanted).length;
+  // What the first event of the stream causes comes last.
+  await until(() => Promise.resolve(count("/v1/info") >= 3 && count("/v1/history") > 0));
+  await page.waitForLoadState("networkidle");
   return { page, asked };
 }
 

@@ -7,7 +7,7 @@ import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
-import { call, type Daemon, describedBy, infoOf, startDaemon } from "./_daemon.ts";
+import { call, type Daemon, describedBy, infoOf, startDaemon, until } from "./_daemon.ts";
 
 const hsd = suite("hsd");
 
@@ -31,7 +31,8 @@ hsd.after(async () => {
 });
 
 hsd("hsd is detected, and shown with the values that its own API reports", async () => {
-  const { info } = await infoOf(service.url);
+  let { info } = await infoOf(service.url);
+  await until(async () => (info = (await infoOf(service.url)).info).status === "ok");
   const net = await call(daemon.url, "getnetworkinfo");
   const chain = await call(daemon.url, "getblockchaininfo");
   assert.is(`/${info.software}:${info.version}/`, net.subversion);

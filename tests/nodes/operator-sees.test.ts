@@ -395,7 +395,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 for (const [name, { node, seen }] of Object.entries(ROWS)) {
   sees(name, async () => {
     const { options, stop } = await node();
-    const nodeface = createNodeface({ ...options, log: () => {} });
+    let nodeface = createNodeface({ ...options, log: () => {} });
     try {
       let last = await see(nodeface);
       const isReached = () => {
@@ -403,7 +403,13 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
         return status === seen.status && code === seen.code;
       };
       await until(async () => {
-        if (!isReached()) last = await see(nodeface);
+        if (isReached()) return true;
+        // A node that hangs is `starting` only until its kind has been looked for.
+        if (name === "starting") {
+          await nodeface.close();
+          nodeface = createNodeface({ ...options, log: () => {} });
+        }
+        last = await see(nodeface);
         return isReached();
       }).catch(() => assert.equal(last, seen));
       assert.equal({ ...last, reason: undefined }, { ...seen, reason: undefined });

@@ -151,9 +151,8 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
     const node = { url: "http://127.0.0.1:2", kind: "none", auth: { bearer_env: "MY_TOKEN" } };
     writeFileSync(config, JSON.stringify({ node, info }));
     const server = await start([...command, "--config", config], { MY_TOKEN: "t".repeat(32) });
-    const shown = await (await fetch(`${server.url}v1/info`)).json() as { disk_free?: unknown };
+    await until(async () => /^\d+$/.test(String((await infoOf(server.url)).info.disk_free)));
     const { stderr } = await server.stop();
-    assert.match(String(shown.disk_free), /^\d+$/, stderr);
     assert.not.match(stderr, "MY_TOKEN");
   });
 
@@ -302,7 +301,7 @@ for (
     const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
     const { ok, troubles } = JSON.parse(ended.stdout);
     // On a busy machine, the command says that it is still asking.
-    const stderr = ended.stderr.replace(/^nodeface: asking .*\n/, "");
+    const stderr = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
     assert.equal([ok, ended.code, stderr], [false, code, ""]);
     assert.match(troubles[0], trouble);
   });

@@ -21,9 +21,14 @@ demo("the demo shows a growing chain at PORT, which a second demo finds in use",
     const sent = await fetch(direct, { method: "POST", headers, body: JSON.stringify(call) });
     assert.match(await sent.text(), "anvil");
     const info = async () => await (await fetch(`${url}v1/info`)).json();
-    const { software, height } = await info();
-    assert.is(software, "anvil");
-    await until(async () => (await info()).height > height);
+    let height: number | undefined;
+    // Until the node has been detected, the service says that it is starting.
+    await until(async () => {
+      const { software, height: found } = await info();
+      height = found;
+      return software === "anvil" && found !== undefined;
+    });
+    await until(async () => (await info()).height > height!);
     const page = await fetch(`${url}v1/spec`);
     assert.is(page.status, 200);
     await page.arrayBuffer();

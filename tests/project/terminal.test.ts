@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
-import { COMMANDS, run, start } from "../_server.ts";
+import { COMMANDS, launch, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
 const terminal = suite("the output on a terminal");
@@ -15,34 +15,41 @@ const terminal = suite("the output on a terminal");
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
-/**
- * The delay of a response of the node, in milliseconds. The delay is long enough for a progress
- * line, but shorter than the timeout.
- */
-const SLOW = 1400;
-
 const onTerminal = (args: string, env: Record<string, string> = {}) =>
-  run([SCRIPT, "-qec", `${COMMANDS.Bun.join(" ")} ${args}`, "/dev/null"], {
+  launch(SCRIPT, ["-qec", `${COMMANDS.Bun.join(" ")} ${args}`, "/dev/null"], {
     TERM: "xterm",
     NO_COLOR: "",
     ...env,
-  });
+  }, {});
 
-async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
-  const server = createServer((_, response) => {
-    setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);
+/** A busy machine may take so long that `check` shows a line, which it erases later. */
+const withoutProgress = (text: string) =>
+  text.replaceAll(new RegExp("\r\x1b\\[K(?:[^\r\n]* … \\d+ s)?", "g"), "");
+
+/** @param use gets a node that does not respond before `release` is called */
+async function withHeldServer(
+  text: string,
+  use: (url: string, release: () => void) => Promise<void>,
+): Promise<void> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  const server = createServer(async (_, response) => {
+    await held;
+    response.end(text);
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, release);
   } finally {
     server.closeAllConnections();
     server.close();
   }
 }
 
+const NATS = '{"server_id":"A","version":"2.9.10"}';
+
 testWhere(terminal, missing, "check prints colours, and its exit code stays the same", async () => {
-  const { stdout, code } = await onTerminal("check http://127.0.0.1:2");
+  const { stdout, code } = await onTerminal("check http://127.0.0.1:2").ended;
   assert.is(code, 1);
   const shown = stdout.replaceAll("\x1b[", "<").replaceAll(/(<\d+)m/g, "$1>");
   assert.match(shown, "<1># Verdict<22>");
@@ -51,15 +58,15 @@ testWhere(terminal, missing, "check prints colours, and its exit code stays the 
 
 for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
   testWhere(terminal, missing, `with ${JSON.stringify(env)}, no colours are printed`, async () => {
-    const { stdout } = await onTerminal("check http://127.0.0.1:2", env);
+    const { stdout } = await onTerminal("check http://127.0.0.1:2", env).ended;
     assert.match(stdout, "# Verdict");
-    assert.not.match(stdout, "\x1b");
+    assert.not.match(withoutProgress(stdout), "\x1b");
   });
 }
 
 testWhere(terminal, missing, "the JSON output has no colours", async () => {
-  const { stdout } = await onTerminal("check http://127.0.0.1:2 --json");
-  assert.is(JSON.parse(stdout).ok, false);
+  const { stdout } = await onTerminal("check http://127.0.0.1:2 --json").ended;
+  assert.is(JSON.parse(withoutProgress(stdout)).ok, false);
 });
 
 testWhere(
@@ -67,17 +74,24 @@ testWhere(
   missing,
   "while check waits for a slow node, it shows a line that it later erases",
   () =>
-    withSlowNode(async (url) => {
-      const { stdout } = await onTerminal(`check ${url} --kind nats`);
-      assert.match(stdout, `\r\x1b[Kasking ${url} … 1 s\r\x1b[K`);
+    withHeldServer(NATS, async (url, release) => {
+      const { ended, printed } = onTerminal(`check ${url} --kind nats`);
+      await until(() => Promise.resolve(/asking .* … \d+ s/.test(printed.stdout)));
+      release();
+      const { stdout } = await ended;
+      assert.match(stdout, new RegExp(`\\r\\x1b\\[Kasking ${url} … \\d+ s\\r\\x1b\\[K`));
     }),
 );
 
 terminal(
   "if the output is not a terminal, there are no colours and one plain progress line",
   () =>
-    withSlowNode(async (url) => {
-      const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);
+    withHeldServer(NATS, async (url, release) => {
+      const [bun, ...args] = COMMANDS.Bun;
+      const { ended, printed } = launch(bun!, [...args, "check", url, "--kind", "nats"], {}, {});
+      await until(() => Promise.resolve(printed.stderr.includes("asking")));
+      release();
+      const { stdout, stderr } = await ended;
       for (const control of ["\x1b", "\r"]) assert.not.ok((stdout + stderr).includes(control));
       // On a busy machine, an earlier step may take a second, too.
       assert.match(stderr, /^(nodeface: (asking http:\S+|reading the description) …\n)+$/);
@@ -86,23 +100,21 @@ terminal(
     }),
 );
 
-terminal("the log says that a large description is being read, and when it was read", async () => {
+terminal("the log says that a large description is being read, and when it was read", () => {
   const document = JSON.stringify({ openapi: "3.1.0", info: { title: "A", version: "1" } });
-  const server = createServer((_, response) => {
-    setTimeout(() => response.end(document), SLOW);
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const place = `http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi.json`;
-  const service = await start([...COMMANDS.Bun, "--spec", place]);
-  try {
-    await until(() => Promise.resolve(/was read in/.test(service.stderr())));
-  } finally {
-    const { stderr } = await service.stop();
-    server.closeAllConnections();
-    server.close();
-    assert.match(stderr, `info  the description ${place} is being read\n`);
-    assert.match(stderr, /info {2}the description was read in \d+\.\d s\n/);
-  }
+  return withHeldServer(document, async (url, release) => {
+    const place = `${url}/openapi.json`;
+    const service = await start([...COMMANDS.Bun, "--spec", place]);
+    try {
+      await until(() => Promise.resolve(service.stderr().includes("is being read")));
+      release();
+      await until(() => Promise.resolve(/was read in/.test(service.stderr())));
+    } finally {
+      const { stderr } = await service.stop();
+      assert.match(stderr, `info  the description ${place} is being read\n`);
+      assert.match(stderr, /info {2}the description was read in \d+\.\d s\n/);
+    }
+  });
 });
 
 terminal.run();

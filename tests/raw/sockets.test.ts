@@ -8,7 +8,7 @@ import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
-import { CHOSEN_COMMANDS } from "../_server.ts";
+import { CHOSEN_COMMANDS, start } from "../_server.ts";
 import {
   type Call,
   notification,
@@ -519,7 +519,11 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       assert.is((await quiet.call("eth_chainId")).result, "0x1");
       assert.ok(upstream.bufferedAmount > 0);
       slow.socket.resume();
-      await until(() => slow.notifications.length === 400);
+      // A busy machine may take long for all, but not for one.
+      for (let count = 1; count <= 400; count++) {
+        await until(() => slow.notifications.length >= count);
+      }
+      assert.is(slow.notifications.length, 400);
       assert.is(slow.ended, undefined);
     }),
   );
@@ -595,16 +599,21 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   );
 
   sockets(
-    "clients are told that the service stops, within two seconds",
+    "clients are told that the service stops, and delay its end by less than two seconds",
     stage.test(async (url) => {
       const client = await SocketClient.open(url);
       await client.call("eth_subscribe", ["newHeads"]);
+      const idle = await start(command);
       const begun = performance.now();
-      // The last test, since it stops the service.
-      await stage.stopService();
+      const timed = async (stopping: Promise<unknown>) => {
+        await stopping;
+        return performance.now() - begun;
+      };
+      // The last test, since it stops the service. A busy machine delays both services.
+      const [own, least] = await Promise.all([timed(stage.stopService()), timed(idle.stop())]);
       await until(() => client.ended !== undefined);
       assert.is(client.ended![0], 1012);
-      assert.ok(performance.now() - begun < 2000);
+      assert.ok(own - least < 2000, `${own} ms, and ${least} ms without clients`);
     }),
   );
 

@@ -470,7 +470,10 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       await untilStill(node.connections[0]!, () => fetch(`${url}/v1/ready`));
       assert.ok(node.connections[0]!.bufferedAmount > 0);
       slow.resume();
-      await until(() => received > 40_000_000);
+      // A busy machine may take long for all, but not for a part.
+      for (let bytes = 0; bytes <= 40_000_000; bytes += 100_000) {
+        await until(() => received > bytes);
+      }
       slow.destroy();
     }),
   );

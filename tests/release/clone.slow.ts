@@ -82,14 +82,24 @@ clone("`npm ci && npm run demo` installs anvil, and starts the service and anvil
     // in a shell.
     detached: true,
   });
-  const ended = new Promise((resolve) => demo.on("close", resolve));
+  let isOver = false;
+  const ended = new Promise<void>((resolve) =>
+    demo.on("close", () => {
+      isOver = true;
+      resolve();
+    })
+  );
   const info = async () => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
   try {
-    await until(() => info().then(({ software }) => software === "anvil", () => false), 300_000);
+    // A registry may be slow.
+    await until(async () => {
+      assert.not(isOver, "the demo has ended");
+      return await info().then(({ software }) => software === "anvil", () => false);
+    }, Infinity);
     const { height } = await info();
     await until(async () => (await info()).height > height);
   } finally {
-    process.kill(-demo.pid!, "SIGINT");
+    if (!isOver) process.kill(-demo.pid!, "SIGINT");
     await ended;
   }
   await until(() => info().then(() => false, () => true));
