@@ -392,6 +392,7 @@ root("the node's operations are below /v1/node where a path of the host takes th
     "/users/{id}": { delete: { ...ok, parameters }, get: { ...ok, parameters } },
     "/users/me": { get: ok },
     "/users/{id}/x": { get: { ...ok, parameters } },
+    "/accounts/{id}": { get: { ...ok, parameters } },
     "/c": { get: ok },
   }, {
     operations: [{
@@ -399,11 +400,16 @@ root("the node's operations are below /v1/node where a path of the host takes th
       path: "/users/{name}",
       operation: { responses: { 200: { description: "Ours" } } },
       handle: () => new Response("ours"),
+    }, {
+      method: "GET",
+      path: "/accounts/summary",
+      operation: { responses: { 200: { description: "Ours" } } },
+      handle: () => new Response("ours"),
     }],
   });
   const { paths } = await (await ask("/spec.json")).json();
-  assert.equal(Object.keys(paths).filter((path) => /users|\/c$/.test(path)).sort(), [
-    ...["/c", "/users/{id}/x", "/users/{name}"],
+  assert.equal(Object.keys(paths).filter((path) => /users|accounts|\/c$/.test(path)).sort(), [
+    ...["/accounts/summary", "/accounts/{id}", "/c", "/users/{id}/x", "/users/{name}"],
     ...["/v1/node/users/me", "/v1/node/users/{id}"],
   ]);
   assert.is(await (await ask("/users/me")).text(), "ours");
@@ -449,6 +455,44 @@ root("clients of a node that has only JSON-RPC are told the path of its endpoint
     assert.is((await ask("/jsonrpc", init)).status, 200);
     await app.close();
   }
+});
+
+root("the told address of JSON-RPC follows when the kind becomes known", async () => {
+  let isThere = false;
+  node.answer = (request, response) =>
+    isThere
+      ? json({
+        jsonrpc: "2.0",
+        id: JSON.parse(new TextDecoder().decode(request.body) || "{}").id,
+        result: "mine",
+      })(
+        request,
+        response,
+      )
+      : response.destroy();
+  const method = {
+    ...{ name: "a", summary: "A", params: [], result: { name: "r", schema: {} } },
+    "x-access": "read" as const,
+  };
+  const mine = {
+    ...{ title: "Mine", url: "http://127.0.0.1:1", detect: { "it#": "^mine$" } },
+    ...{ sources: { it: { jsonrpc: "it", path: "/jsonrpc" } }, fields: {} },
+    ...{ health: { ok: "it responds" }, openrpc: { path: "/jsonrpc", methods: [method] } },
+  };
+  const text = JSON.stringify({
+    ...{ openrpc: "1.3.2", info: { title: "Mine", version: "1" }, methods: [method] },
+  });
+  const app = createNodeface({
+    ...{ node: { url: node.url }, kinds: { mine: mine as never }, forward: OPEN, log() {} },
+    description: { name: "a.json", text } as never,
+  });
+  const told = async (path: string) =>
+    await (await app.fetch(new Request(`http://localhost${path}`))).text();
+  assert.match(await told("/nowhere"), "needs the address / of this service");
+  isThere = true;
+  await until(async () => (await told("/v1/info")).includes('"ok"'));
+  await until(async () => (await told("/nowhere")).includes("needs the address /jsonrpc of"));
+  await app.close();
 });
 
 root("with a prefix, a path of the service comes before the node's", async () => {

@@ -245,7 +245,7 @@ headers(
     });
     const { paths: shown } = await (await ask("/spec.json")).json();
     assert.is(shown["/items"].get["x-call"], "open");
-    assert.is(shown["/items"].get.description, 'Never sent to the node: "X-Tenant", "token".');
+    assert.is(shown["/items"].get.description, 'Never taken from a call: "X-Tenant", "token".');
     assert.equal(shown["/items"].get.parameters, parameters);
     assert.match(
       shown["/tokens"].get.description,
@@ -262,8 +262,8 @@ headers(
       resolveForward({ open: ["GET /items", "GET /tokens"] }),
     );
     assert.equal(notes.map(({ message }) => message), [
-      'headers that a description from the network describes are never sent to the node (x-tenant): "GET /items"',
-      'query parameters that a description from the network describes are never sent to the node (token): "GET /items"',
+      'headers that only a description from the network describes are never taken from calls (x-tenant): "GET /items"',
+      'query parameters for tokens in a description from the network are never sent to the node (token): "GET /items"',
     ]);
   },
 );

@@ -17,7 +17,7 @@ import {
   documentOfKind,
   withMarks,
   withMarksOfMethods,
-  withOtherPart,
+  withMissingPart,
 } from "../src/openapi/kind-document.ts";
 import { json, nodeOf, type ReceivedRequest, textOf } from "./_gateway.ts";
 import { sampleOf } from "./_runtime.ts";
@@ -834,9 +834,9 @@ reads("a node's own description neither uses x-checked nor replaces the paramete
   const marked = withMarksOfMethods({ methods }, kind);
   assert.equal(marked, { openrpc: { methods: [{ name: "other" }] }, checked: [STATE_CALL] });
   const theirs = { paths: { "/v1/rpc/other": { post: {} } } };
-  const { paths } = await withOtherPart(theirs, kind, marked.checked) as typeof theirs;
+  const { paths } = await withMissingPart(theirs, kind, marked.checked) as typeof theirs;
   assert.equal(Object.keys(paths), ["/v1/rpc/other", STATE_CALL]);
-  const document = await withOtherPart(theirs, kind, [STATE_CALL]);
+  const document = await withMissingPart(theirs, kind, [STATE_CALL]);
   const operations = await listNodeOperations(document, "network");
   const stateCall = operations.find(({ name }) => name === "state_call")!;
   assert.equal([stateCall.access, stateCall.isChecked], ["read", true]);
@@ -846,7 +846,7 @@ reads("if a node describes its methods only, the kind's paths keep their pattern
   const { openapi } = await loadInterface("cosmos");
   const kind = await documentOfKind({ openapi: openapi! }, { title: "" });
   const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
-  const operations = await listNodeOperations(await withOtherPart(own, kind), "network");
+  const operations = await listNodeOperations(await withMissingPart(own, kind), "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
   const schema = abciQuery.parameters!.find(({ name }) => name === "path")!.schema!;
   assert.match(violationOf(schema, quoted(SEND))!.rule, "must be the path of a query");

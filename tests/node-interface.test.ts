@@ -10,7 +10,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import type { Json } from "../src/json/values.ts";
 import type { KindInterface } from "../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
-import { withMarks, withOtherPart } from "../src/openapi/kind-document.ts";
+import { withMarks, withMissingPart } from "../src/openapi/kind-document.ts";
 import { until } from "./nodes/_daemon.ts";
 import { sampleOf } from "./_runtime.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
@@ -657,7 +657,7 @@ shown("operations that a node's own description lacks are added from its kind", 
       "/base/new": { get: { "x-access": "read", "x-streaming": true } },
     },
   };
-  const { paths } = await withOtherPart(await withMarks(document, kind), kind) as Described;
+  const { paths } = await withMissingPart(await withMarks(document, kind), kind) as Described;
   assert.equal(Object.keys(paths), ["/base/y/{other}", "/base/new", "/v1/rpc/a", "/v1/rpc/b"]);
   assert.equal(paths["/base/y/{other}"]!.get, { "x-access": "secret" });
   assert.equal(paths["/base/new"]!.get, {});
@@ -667,7 +667,7 @@ shown("operations that a node's own description lacks are added from its kind", 
 shown("an operationId in the node's own description is not used a second time", async () => {
   const document = { paths: { "/new": { get: { operationId: "b" } } } };
   const kind = await documentOfKind(PARTS, ABOUT);
-  const { paths } = await withOtherPart(document, kind) as Described;
+  const { paths } = await withMissingPart(document, kind) as Described;
   const { get, post } = paths["/v1/rpc/b"]!;
   assert.equal([get!.operationId, post!.operationId], ["b_rpc", "b_post"]);
 });

@@ -77,7 +77,7 @@ class SourceState {
   readonly isOptional: boolean;
   checkedAt = -Infinity;
   /** What the node offered, and the stamp of the file, when the source was read. */
-  offerRead: string | undefined;
+  found: string | undefined;
   stamp = "";
   /** Why an optional description is missing. */
   loggedReason: string | undefined;
@@ -91,11 +91,12 @@ class SourceState {
 
   /** Lets the next look read the source again. */
   markChanged(): void {
-    this.offerRead = undefined;
+    this.found = undefined;
   }
 
-  async hasChanged(offer: string): Promise<boolean> {
-    if (offer !== this.offerRead) return true;
+  /** @param found what the node offers, and the path of its JSON-RPC endpoint */
+  async hasChanged(found: string): Promise<boolean> {
+    if (found !== this.found) return true;
     const { file } = this.source;
     try {
       return file !== undefined && await file.read(this.stamp) !== undefined;
@@ -208,7 +209,9 @@ export class Description {
       if (state.isOptional && now - state.checkedAt < INTERVAL_MS) continue;
       state.checkedAt = now;
       const offer = this.#nodeOffer.current;
-      if (await state.hasChanged(JSON.stringify(offer))) await this.#read(state, offer);
+      // Until the kind is known, the path of its JSON-RPC endpoint is not, either.
+      const found = JSON.stringify([offer, await this.#node.rpcPath()]);
+      if (await state.hasChanged(found)) await this.#read(state, offer, found);
       this.#tellChange();
     }
     this.#tellChange();
@@ -265,13 +268,13 @@ export class Description {
     return ofKind.length > 0;
   }
 
-  async #read(state: SourceState, offer: Offer): Promise<void> {
+  async #read(state: SourceState, offer: Offer, found: string): Promise<void> {
     const { source, isOptional } = state;
     const before = state.description;
     this.#takeExamples();
     const { description, diagnostics, file } = await this.#prepare(source, offer);
     state.stamp = file?.stamp ?? "";
-    state.offerRead = JSON.stringify(offer);
+    state.found = found;
     if (description) {
       state.description = description;
       this.#keepFile(file);

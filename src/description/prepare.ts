@@ -88,7 +88,9 @@ export async function prepareDescription(
     const { document: annotated, operations } = await annotateCalls(loaded, forward, by, ofNode);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
-    const address = clientAddress(annotated, isAtRoot, rpcPath);
+    const isRpc = operations.some(({ isMethod }) => isMethod);
+    const isRest = operations.some(({ isMethod }) => !isMethod);
+    const address = clientAddress(annotated, isAtRoot, isRest ? "" : rpcPath);
     const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
@@ -109,9 +111,7 @@ export async function prepareDescription(
       methods,
       hint: operations.length > 0
         ? `A client of the node needs the address ${address} of this service` +
-          (isAtRoot && methods.length > 0 && ![address, ""].includes(rpcPath)
-            ? `, and JSON-RPC is at ${rpcPath}`
-            : "")
+          (isAtRoot && isRpc && isRest && rpcPath ? `, and JSON-RPC is at ${rpcPath}` : "")
         : "",
       isBuiltIn,
     };

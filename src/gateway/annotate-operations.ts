@@ -155,7 +155,7 @@ function withPermission(
     ? `Not forwarded: ${reason}.`
     : "";
   const unsent = permission === "refused" ? [] : unsentParametersOf(ofNode);
-  const omission = unsent.length > 0 ? `Never sent to the node: ${listOfNames(unsent)}.` : "";
+  const omission = unsent.length > 0 ? `Never taken from a call: ${listOfNames(unsent)}.` : "";
   const description = [sentence, omission, textOf(operation.description) ?? ""].filter(Boolean)
     .join("\n\n");
   const security = permission === "token" ? tokenSecurity : [];

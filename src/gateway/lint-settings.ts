@@ -101,15 +101,15 @@ export function lintParameters(
 
 const UNSENT: readonly (readonly [what: string, isMeant: (one: NodeParameter) => boolean])[] = [
   [
-    "headers by which a client could claim an identity",
+    "headers by which a client could claim an identity are never sent to the node",
     (one) => one.in === "header" && isAddedByProxies(one.name),
   ],
   [
-    "headers that a description from the network describes",
+    "headers that only a description from the network describes are never taken from calls",
     (one) => one.in === "header" && !isAddedByProxies(one.name),
   ],
   [
-    "query parameters that a description from the network describes",
+    "query parameters for tokens in a description from the network are never sent to the node",
     (one) => one.in === "query",
   ],
 ];
@@ -126,8 +126,7 @@ export function lintUnsent(
     const concerned = callable.filter((operation) => unsent(operation).length > 0);
     if (concerned.length === 0) return [];
     const names = new Set(concerned.flatMap(unsent).map(({ name }) => name.toLowerCase()));
-    const message = `${what} are never sent to the node ` +
-      `(${excerpt([...names].join(", "), 400)}): ${lines(concerned)}`;
+    const message = `${what} (${excerpt([...names].join(", "), 400)}): ${lines(concerned)}`;
     return [{ level: "warn", message }];
   });
 }

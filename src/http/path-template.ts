@@ -42,6 +42,8 @@ export class PathTemplate {
   /** Equal for templates that match the same paths. */
   readonly key: string;
   readonly #literals: readonly string[];
+  /** The literals as the template has them. */
+  readonly #written: readonly string[];
   /** For each name, whether it stands for several segments. */
   readonly #spans: readonly boolean[];
 
@@ -57,7 +59,8 @@ export class PathTemplate {
     const parts = template.split(NAME);
     this.names = parts.filter((_, at) => at % 2 === 1);
     this.#spans = this.names.map(spans);
-    this.#literals = parts.filter((_, at) => at % 2 === 0).map(readLiteral);
+    this.#written = parts.filter((_, at) => at % 2 === 0);
+    this.#literals = this.#written.map(readLiteral);
     this.source = this.#literals.join("{}");
     this.key = `${this.source} ${this.#spans.join()}`;
     const rank = parts.map((part, at) => {
@@ -73,10 +76,8 @@ export class PathTemplate {
    * that engines search for it in quadratic time (V8 beyond 250 characters).
    */
   get isShort(): boolean {
-    return this.names.length === 0 ||
-      this.#literals.every((literal) =>
-        Math.max(literal.length, foldLetters(decodePercent(literal)).length) <= LITERAL_MAX
-      );
+    const texts = [...this.#literals, ...this.#written.map(decodePercent).map(foldLetters)];
+    return this.names.length === 0 || texts.every(({ length }) => length <= LITERAL_MAX);
   }
 
   /** The number of parameters that stand for several segments. */
@@ -127,11 +128,15 @@ export class PathTemplate {
   covers(other: PathTemplate): boolean {
     if (this.source === other.source && this.rank === other.rank) return true;
     return other.spanning > 0 &&
-      SPANNED.every((count) => this.match(other.#sample(count)) !== undefined);
+      SPANNED.every((count) => this.match(other.#sampleWith(count)) !== undefined);
   }
 
-  /** Returns a path of this template. */
-  #sample(count: number): string {
+  /** A path of this template. Another template that matches it matches all paths of this one. */
+  get sample(): string {
+    return this.#sampleWith(1);
+  }
+
+  #sampleWith(count: number): string {
     let at = 0;
     const several = Array(count).fill(ANY).join("/");
     return this.source.replaceAll("{}", () => this.#spans[at++] ? several : ANY);

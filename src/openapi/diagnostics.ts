@@ -200,12 +200,7 @@ export function locate(file: ParsedFile, all: readonly DiagnosticAt[]): Diagnost
         [line, start] = [line + 1, end + 1];
       }
       return {
-        file: name,
-        line,
-        column: offset - start + 1,
-        message,
-        isFatal: severity === "fatal",
-        level: severity === "note" ? "note" : "error",
+        ...diagnosticOf(name, severity, message, line, offset - start + 1),
         ...more > 0 && { more },
       };
     });
@@ -236,10 +231,20 @@ export function spellingOf({ text, offsets }: ParsedFile, holder: unknown, key: 
   return spelling ? spelling[0] : String((holder as Json)[key]);
 }
 
-export function diagnosticOf(name: string, severity: Severity, message: string): Diagnostic {
-  const file = { name, text: "", value: undefined, offsets: new Map() };
-  return locate(file, [{ severity, message, place: 0, more: 0 }])[0]!;
-}
+export const diagnosticOf = (
+  file: string,
+  severity: Severity,
+  message: string,
+  line: number = 1,
+  column: number = 1,
+): Diagnostic => ({
+  file,
+  line,
+  column,
+  message,
+  isFatal: severity === "fatal",
+  level: severity === "note" ? "note" : "error",
+});
 
 export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;

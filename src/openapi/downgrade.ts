@@ -6,13 +6,11 @@
  */
 import { type Json, listOf } from "../json/values.ts";
 import { mapSchemas } from "./structure.ts";
+import { membersIn, OPENAPI_3_0 } from "./tables.ts";
 
 /** The members of a schema in OpenAPI 3.0 (section 4.7.24). */
 const MEMBERS: ReadonlySet<string> = new Set(
-  ("title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength " +
-    "pattern maxItems minItems uniqueItems maxProperties minProperties required enum type not " +
-    "allOf oneOf anyOf items properties additionalProperties description format default nullable " +
-    "discriminator readOnly writeOnly xml externalDocs example deprecated").split(" "),
+  membersIn(OPENAPI_3_0.schema!).filter((name) => !/^(?:\$|definitions$)/.test(name)),
 );
 
 /** @param part a document of OpenAPI 3.1, or a part of one */

@@ -24,12 +24,11 @@ export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
 /**
  * Returns the path that a client of the node needs in its address, such as `/v1/rpc`.
  *
- * @param rpcPath the path of the node's JSON-RPC endpoint
+ * @param rpcPath the path of the JSON-RPC endpoint of a node that has no REST operations
  */
 export function clientAddress(document: Json, isAtRoot: boolean, rpcPath: string): string {
   const base = baseAtNode(onlyUrl([document]));
-  // A node without REST operations has no address but that of its endpoint.
-  if (isAtRoot) return (base ?? rpcPath) || "/";
+  if (isAtRoot) return base || rpcPath || "/";
   return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;
 }
 
@@ -59,16 +58,19 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
   if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: Json = {};
   const copies = new CopyBudget();
-  const ofHost = Object.entries(objectOf(document.paths)).filter(([path, value]) => {
+  const ofHost: PathTemplate[] = [];
+  for (const [path, value] of Object.entries(objectOf(document.paths))) {
+    await pause();
     const { servers, ...item } = objectOf(value);
-    return !isOwnPath(path) &&
-      operationsOf(item).some(({ operation }) =>
-        onlyUrl([operation, { servers }, document]) === THIS_SERVICE
-      );
-  }).map(([path]) => new PathTemplate(path));
+    const isOfService = operationsOf(item).some(({ operation }) =>
+      onlyUrl([operation, { servers }, document]) === THIS_SERVICE
+    );
+    if (isOfService && !isOwnPath(path)) ofHost.push(new PathTemplate(path));
+  }
+  /** Tells whether a template of the host takes all paths of another template. */
   const isOfHost = (path: string) => {
-    const template = new PathTemplate(path);
-    return ofHost.some((one) => one.overlaps(template));
+    const { sample } = new PathTemplate(path);
+    return ofHost.some((one) => one.match(sample) !== undefined);
   };
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();

@@ -78,7 +78,7 @@ export async function documentOfKind(
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
-    ...await withOtherPart(rest, rpc),
+    ...await withMissingPart(rest, rpc),
     tags: all.filter(({ name }, at) => all.findIndex((tag) => tag.name === name) === at),
   }) as Json;
 }
@@ -263,7 +263,7 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
  *
  * @param further paths of the kind that are added in any case
  */
-export async function withOtherPart(
+export async function withMissingPart(
   document: Json,
   kind: Json = {},
   further: readonly string[] = [],

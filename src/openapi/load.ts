@@ -26,13 +26,13 @@ import {
   offered,
   withMarks,
   withMarksOfMethods,
-  withOtherPart,
+  withMissingPart,
   withoutMissing,
 } from "./kind-document.ts";
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
-import { upgradeOpenRpc } from "./openrpc.ts";
+import { openApiOfOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";
-import { checkOperations, hasMoreOperations } from "./operations.ts";
+import { hasMoreOperations, withValidOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { resolve } from "./resolve.ts";
 import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
@@ -125,7 +125,7 @@ async function normalizedIn(
   if (diagnostics.hasFatal) return undefined;
   const whole = await normalize(resolved, dropsViewerExtensions);
   if (!hasRoom(whole)) return undefined;
-  return await inSlices(checkOperations(whole, diagnostics));
+  return await inSlices(withValidOperations(whole, diagnostics));
 }
 
 interface Origin {
@@ -149,7 +149,7 @@ async function toServed(
     const { openrpc, checked } = isTrusted
       ? { openrpc: normalized, checked: [] }
       : withMarksOfMethods(normalized, known);
-    return await withOtherPart(await upgradeOpenRpc(openrpc), known, checked);
+    return await withMissingPart(await openApiOfOpenRpc(openrpc), known, checked);
   }
   const { swagger: _, ...others } = normalized;
   const openapi = others.openapi === undefined ? await upgradeSwagger(normalized) : others;
@@ -160,7 +160,7 @@ async function toServed(
   if (where.node !== undefined && paths.length !== 1) {
     diagnostics.add("note", explainBase(paths, openapi, entry.href), () => ["servers"]);
   }
-  return isTrusted ? placed : await withOtherPart(await withMarks(placed, known), known);
+  return isTrusted ? placed : await withMissingPart(await withMarks(placed, known), known);
 }
 
 /** In YAML, a version may be a number, such as `2`. */

@@ -22,7 +22,7 @@ import { mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { LIMITS } from "./diagnostics.ts";
 import {
-  isPure,
+  isBareReference,
   isRenamed,
   type Link,
   nameOfComponent,
@@ -96,7 +96,7 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
       if (isRenamed(path, key)) continue;
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
-      if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
+      if (isFirst && !isBareReference(structure, shape, value)) names.set(value, shape, key);
     }
   }
   for (const { end } of links) {

@@ -185,7 +185,7 @@ const isEither = ({ paramStructure = "either" }: Json): boolean => paramStructur
 const hasRepeatedName = (params: readonly Json[]): boolean =>
   new Set(params.map(({ name }) => name)).size < params.length;
 
-export async function upgradeOpenRpc(openrpc: Json): Promise<Json> {
+export async function openApiOfOpenRpc(openrpc: Json): Promise<Json> {
   return present({
     openapi: "3.1.1",
     info: openrpc.info ?? { title: "", version: "" },

@@ -185,7 +185,7 @@ export function* mapPathItems(
 }
 
 /** Returns the document without duplicate operationIds and an overlong `security` list. */
-export function checkOperations(document: Json, diagnostics: Diagnostics): Work<Json> {
+export function withValidOperations(document: Json, diagnostics: Diagnostics): Work<Json> {
   return new OperationCheck(document, diagnostics).checked();
 }
 

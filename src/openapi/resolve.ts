@@ -16,7 +16,7 @@ import {
   type Severity,
 } from "./diagnostics.ts";
 import { nameInCommand } from "./files.ts";
-import { checkOperations } from "./operations.ts";
+import { withValidOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 import {
@@ -121,7 +121,7 @@ export class Resolved {
       }
     }
     yield* this.#checkNames();
-    yield* settle(this);
+    yield* resolveChains(this);
   }
 
   *#checkNames(): Work<void> {
@@ -252,7 +252,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const value = { info: { title: "", version: "" }, ...version, ...part };
   const diagnostics = new Diagnostics();
   atOnce(resolve({ name: "", text: "", value, offsets: new Map(), diagnostics }));
-  atOnce(checkOperations(value, diagnostics));
+  atOnce(withValidOperations(value, diagnostics));
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
@@ -264,18 +264,18 @@ export function nameOfComponent({ structure }: Resolved, target: Target): string
   return section.every((key, i) => key === path[i]) ? name : undefined;
 }
 
-export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {
+export function isBareReference(structure: Structure, shape: Shape, value: unknown): boolean {
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-function* settle(resolved: Resolved): Work<void> {
+function* resolveChains(resolved: Resolved): Work<void> {
   const { structure, links } = resolved;
   // Many references may lead to one target, which may have many members.
   const pure = new ByShape<boolean>();
   const isPureAt = ({ shape, value }: Target): boolean => {
     const known = pure.get(value, shape);
     if (known !== undefined) return known;
-    const found = isPure(structure, shape, value);
+    const found = isBareReference(structure, shape, value);
     pure.set(value, shape, found);
     return found;
   };
