@@ -747,7 +747,7 @@ sockets("the time limit of calls is that of subscriptions, too", async () => {
   assert.not(nodeSocket.hasEnded);
   nodeSocket.check(now + 6000);
   assert.ok(nodeSocket.hasEnded);
-  assert.ok((await called).error);
+  assert.ok((await called.responding).error);
 });
 
 sockets(
@@ -773,7 +773,7 @@ sockets(
     assert.not(nodeSocket.hasEnded);
     assert.is(node.losses, 0);
     resume();
-    assert.is((await called).error, undefined);
+    assert.is((await called.responding).error, undefined);
     nodeSocket.end();
   },
 );

@@ -71,7 +71,7 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 const NOTICE_BEFORE = "The node's own description is being read; reload this page in a while";
 
 /** A source, and what has been read from it. */
-class SourceState {
+class LoadedSource {
   readonly source: DescriptionSource;
   /** True if the description may be missing, so that it is not looked for at each check. */
   readonly isOptional: boolean;
@@ -127,7 +127,7 @@ export class Description {
   /** The kind to which the sources belong, unless the description is configured. */
   #known: KnownKind | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
-  #states: SourceState[] = [];
+  #states: LoadedSource[] = [];
   /** Shown while no source can be shown. */
   #fallback: ServedDescription;
   /** What was shown when `onChange` was told last. */
@@ -234,7 +234,7 @@ export class Description {
 
   async #open(place: DescriptionPlace): Promise<void> {
     try {
-      this.#states = [new SourceState(await sourceAt(place, this.#node), false)];
+      this.#states = [new LoadedSource(await sourceAt(place, this.#node), false)];
     } catch (error) {
       this.#showNotice();
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
@@ -249,8 +249,8 @@ export class Description {
       this.#known = known;
       const { ofKind, ofNode } = descriptionSourcesOf(this.#node, known);
       this.#states = [
-        ...ofKind ? [new SourceState(ofKind, false)] : [],
-        ...ofNode ? [new SourceState(ofNode, true)] : [],
+        ...ofKind ? [new LoadedSource(ofKind, false)] : [],
+        ...ofNode ? [new LoadedSource(ofNode, true)] : [],
       ];
       if (this.#states.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
     }
@@ -268,7 +268,7 @@ export class Description {
     return ofKind.length > 0;
   }
 
-  async #read(state: SourceState, offer: Offer, found: string): Promise<void> {
+  async #read(state: LoadedSource, offer: Offer, found: string): Promise<void> {
     const { source, isOptional } = state;
     const before = state.description;
     this.#takeExamples();
@@ -321,7 +321,7 @@ export class Description {
     this.#fallback = { ...this.#options.fallback, notice: NOTICE };
   }
 
-  #logReason(state: SourceState, reason: string): void {
+  #logReason(state: LoadedSource, reason: string): void {
     if (this.#states.length === 1 && reason !== state.loggedReason) {
       const message = `there is no description of the node at ${state.source.name}: ${reason}`;
       this.#options.log(message, { code: "description", level: "info" });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { callNoteOf, nodeNameOf, sentParametersOf } from "../gateway/annotate-operations.ts";
+import { callNoteOf } from "../gateway/annotate-operations.ts";
 import { accessOf, type NodeOperation } from "../openapi/node-operation.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
@@ -181,16 +181,16 @@ class SectionReader {
     const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
-    const nodeName = nodeNameOf(operation) ??
+    const nodeName = note.nodeName ??
       (isWebhook ? undefined : nameOfNodeOperation(root, { ...located, path, item }));
-    const isCalled = note ? note.permission !== "refused" : nodeName === undefined;
+    const isCalled = note.permission ? note.permission !== "refused" : nodeName === undefined;
     const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
     const items = hasRoom ? this.#items.read(operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
     const server = addressOf(objectOf(serversFor([operation, item, root])[0]));
-    const isOff = nodeName !== undefined && note === undefined;
-    const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
+    const isOff = nodeName !== undefined && note.permission === undefined;
+    const sentence = isOff ? "Calls are switched off." : note.sentence;
     const summary = text(operation.summary);
     const named = summary.length > TITLE_LENGTH_MAX ? "" : summary;
     const title = rpcName || named || text(operation.operationId) || path;
@@ -201,24 +201,26 @@ class SectionReader {
       items,
       title,
       summary: title === summary ? "" : summary,
-      description: note?.description ?? text(operation.description),
+      description: note.description,
       deprecated: operation.deprecated === true,
       access: accessOf(operation),
       isHeavy: operation["x-cost"] === "heavy",
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
       isSubscription: operation["x-subscription"] !== undefined,
-      call: note?.permission,
+      call: note.permission,
       callSentence: isWebhook ? "Sent by the API to its subscribers." : sentence,
       isOpenable: isOff
         ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)
-        : note?.isOpenable ?? false,
+        : note.isOpenable,
       form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true &&
           server !== undefined
         ? readForm(
           root,
           operation,
-          sentParametersOf(operation, parameters),
+          parameters.filter(({ place, name }) =>
+            !note.unsent.some((one) => one.in === place && one.name === name)
+          ),
           method,
           server + path,
         )

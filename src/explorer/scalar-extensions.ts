@@ -55,7 +55,7 @@ function withText(path: string, operation: Json, note: string, isOne: boolean): 
   const name = methodNameOf(path);
   if (!name && !note) return {};
   const also = isOne ? "Also available as `POST`, with the parameters as a JSON object." : "";
-  const about = callNoteOf(operation)?.description ?? textOf(operation.description);
+  const about = callNoteOf(operation).description;
   const texts = [note, name && textOf(operation.summary), about, also];
   const description = texts.filter(Boolean).join("\n\n");
   return name ? { summary: name, description } : { description };

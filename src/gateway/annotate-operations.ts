@@ -13,13 +13,7 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import {
-  mapOperations,
-  mapPathItems,
-  operationsOf,
-  type Parameter,
-  TOKEN_SCHEME,
-} from "../openapi/operations.ts";
+import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
 import { listNodeOperations, nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import type { DescribedBy, NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
@@ -35,12 +29,11 @@ import {
 } from "./policy.ts";
 
 export const CALL_MARK = "x-call";
-/** The name of an operation of the node, as in settings. It must not be served. */
-const NODE_NAME: unique symbol = Symbol("x-node-name");
-/** Whether a setting would enable an operation. It must not be served either. */
-const OPENABLE: unique symbol = Symbol("x-openable");
-/** The parameters that are never sent to the node. They must not be served either. */
-const UNSENT: unique symbol = Symbol("x-unsent");
+/** What the page needs to know of a call, beside what is served. */
+const NOTE: unique symbol = Symbol("x-call-note");
+
+/** A client asks with its token what it may call. */
+const OF_SELF = { permission: "token", reason: "", isOpenable: false } as const;
 
 const TOKEN = {
   type: "http",
@@ -86,15 +79,16 @@ export async function annotateCalls(
         const isSame = mark === undefined && security === operation.security;
         return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
-      const named = { ...rest, [NODE_NAME]: name };
       for (const scheme of schemesOf(security)) removedSchemes.add(scheme);
       const entry = policy.get(name);
-      return entry ? withPermission(named, entry, tokenSecurity) : named;
+      return entry
+        ? withPermission(rest, entry, entry.operation, tokenSecurity)
+        : { ...rest, [NOTE]: { ...withoutPermission(rest), nodeName: name } };
     });
   const changed = await inSlices(mapPathItems(document, {
     paths: (item, path) =>
       hasClients && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
-        ? { get: { ...objectOf(item.get), security: tokenSecurity, [CALL_MARK]: "token" } }
+        ? { get: withPermission(objectOf(item.get), OF_SELF, undefined, tokenSecurity) }
         : change(item, path),
     webhooks: (item) => change(item),
   }));
@@ -106,66 +100,64 @@ export async function annotateCalls(
   };
 }
 
-export const nodeNameOf = (operation: Json): string | undefined =>
-  (operation as { [NODE_NAME]?: string })[NODE_NAME];
-
-/** Returns the parameters of an operation that are sent, if the operation is called. */
-export function sentParametersOf<T extends Pick<Parameter, "place" | "name">>(
-  operation: Json,
-  parameters: readonly T[],
-): T[] {
-  const { [UNSENT]: unsent = [] } = operation as { [UNSENT]?: readonly NodeParameter[] };
-  return parameters.filter(({ place, name }) =>
-    !unsent.some((one) => one.in === place && one.name === name)
-  );
-}
-
-/** What the annotations of an operation say of its calls. */
 interface CallNote {
-  readonly permission: Permission;
-  /** Empty if every client may call the operation. */
+  /** The name of the operation, as in settings; `undefined` if it is not the node's. */
+  readonly nodeName?: string | undefined;
+  /** `undefined` while calls are switched off. */
+  readonly permission?: Permission | undefined;
+  /** Why not everybody may call the operation; empty if everybody may. */
   readonly sentence: string;
-  /** The rest of the description. */
+  /** The description without the sentence. */
   readonly description: string;
   /** True if the operation cannot be called now, but a setting would enable it. */
   readonly isOpenable: boolean;
+  /** The parameters that are never sent to the node. */
+  readonly unsent: readonly NodeParameter[];
 }
 
-export function callNoteOf(
-  operation: Json,
-): CallNote | undefined {
-  const permission = operation[CALL_MARK];
-  const description = textOf(operation.description) ?? "";
-  const isOpenable = (operation as { [OPENABLE]?: boolean })[OPENABLE] === true;
-  if (permission === "open") return { permission, sentence: "", description, isOpenable };
-  if (permission !== "token" && permission !== "refused") return undefined;
-  const [sentence = "", ...others] = description.split("\n\n");
-  return { permission, sentence, description: others.join("\n\n"), isOpenable };
-}
+export const callNoteOf = (operation: Json): CallNote =>
+  (operation as { [NOTE]?: CallNote })[NOTE] ?? {
+    permission: operation[CALL_MARK] as Permission | undefined,
+    ...withoutPermission(operation),
+  };
+
+const withoutPermission = (operation: Json): CallNote => ({
+  sentence: "",
+  description: textOf(operation.description) ?? "",
+  isOpenable: false,
+  unsent: [],
+});
 
 function withPermission(
   operation: Json,
-  { operation: ofNode, permission, reason, isOpenable }: PolicyEntry,
+  { permission, reason, isOpenable }: Pick<PolicyEntry, "permission" | "reason" | "isOpenable">,
+  ofNode: NodeOperation | undefined,
   tokenSecurity: Json[],
-) {
+): Json {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs a client's token, which the operator gives."
     : permission === "refused"
     ? `Not forwarded: ${reason}.`
     : "";
-  const unsent = permission === "refused" ? [] : unsentParametersOf(ofNode);
+  const unsent = ofNode && permission !== "refused" ? unsentParametersOf(ofNode) : [];
   const omission = unsent.length > 0 ? `Never taken from a call: ${listOfNames(unsent)}.` : "";
-  const description = [sentence, omission, textOf(operation.description) ?? ""].filter(Boolean)
-    .join("\n\n");
-  const security = permission === "token" ? tokenSecurity : [];
+  const paragraphs = [omission, textOf(operation.description) ?? ""].filter(Boolean);
+  const description = [sentence, ...paragraphs].filter(Boolean).join("\n\n");
+  const note: CallNote = {
+    nodeName: ofNode?.name,
+    permission,
+    sentence,
+    description: paragraphs.join("\n\n"),
+    isOpenable,
+    unsent,
+  };
   return {
     ...operation,
     ...description && { description },
-    security,
+    security: permission === "token" ? tokenSecurity : [],
     [CALL_MARK]: permission,
-    [OPENABLE]: isOpenable,
-    ...unsent.length > 0 && { [UNSENT]: unsent },
+    [NOTE]: note,
   };
 }
 

@@ -144,7 +144,7 @@ export class PathTable {
       matching.filter(hasMethod).map(({ operation }) => operation.path),
     );
     return matching.filter((one) =>
-      needsMoreRights(one, own) && (hasMethod(one) || !withSameMethod.has(one.operation.path))
+      needsMoreRights(own, one) && (hasMethod(one) || !withSameMethod.has(one.operation.path))
     );
   }
 
@@ -217,7 +217,7 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
 }
 
 /** Tells whether it matters that the node runs `rival` in place of `own`. */
-type Differs = (rival: PolicyEntry, own: PolicyEntry) => boolean;
+type Differs = (own: PolicyEntry, rival: PolicyEntry) => boolean;
 
 const ANY: Differs = () => true;
 
@@ -252,7 +252,7 @@ function isOneRival(own: PathEntry, others: readonly PathEntry[], differs: Diffe
     STRICTNESS[permission] > STRICTNESS[own.entry.permission];
   return others.some((one) =>
     hasMethod(one)
-      ? isStricter(one) || differs(one.entry, own.entry)
+      ? isStricter(one) || differs(own.entry, one.entry)
       : isStricter(one) && !withSameMethod.has(one.rank)
   );
 }
@@ -267,17 +267,17 @@ function isElsewhereLiteral({ template }: PathEntry, own: PathEntry): boolean {
 }
 
 /** Tells whether not everybody who may call `own` may call `rival` in the same way. */
-const isGuardedMore: Differs = (rival, own) =>
+const isGuardedMore: Differs = (own, rival) =>
   rival.operation.isChecked ||
   (rival.permission !== "open" && own.clients.some((name) => !rival.clients.includes(name)));
 
-const needsMoreRights: Differs = ({ operation: { access, isChecked } }, { operation: own }) =>
+const needsMoreRights: Differs = ({ operation: own }, { operation: { access, isChecked } }) =>
   (isChecked && !own.isChecked) ||
   (access !== "read" && (access !== undefined || own.access !== undefined));
 
 /** Tells whether a call of `rival` is also handled differently. */
-const isHandledOtherwise: Differs = (rival, own) =>
-  isGuardedMore(rival, own) || rival.operation.access !== own.operation.access ||
+const isHandledOtherwise: Differs = (own, rival) =>
+  isGuardedMore(own, rival) || rival.operation.access !== own.operation.access ||
   (["isHeavy", "isStreaming", "isLongPoll"] as const)
     .some((mark) => rival.operation[mark] && !own.operation[mark]);
 

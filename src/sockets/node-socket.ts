@@ -55,6 +55,11 @@ const SILENCE_MS = 55_000;
 
 const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 
+export interface CallAtNode {
+  readonly responding: Promise<RpcOutcome>;
+  readonly callId: string;
+}
+
 export class NodeSocket implements PeerEvents {
   /** Whether the node was not told our secret. */
   readonly isAnonymous: boolean;
@@ -71,8 +76,7 @@ export class NodeSocket implements PeerEvents {
   #waitedAt = 0;
   #isReading = false;
   #controls = 0;
-  /** The id of the last call. */
-  lastId = 0;
+  #lastId = 0;
 
   /** @param timeout the time for a response, in milliseconds */
   constructor(node: Node, isAnonymous: boolean, timeout: number) {
@@ -93,12 +97,16 @@ export class NodeSocket implements PeerEvents {
   }
 
   /** @param params JSON text */
-  call(method: string, params: string | undefined): Promise<RpcOutcome> {
-    if (this.hasEnded) return Promise.resolve(ENDED);
-    const id = ++this.lastId;
+  call(method: string, params: string | undefined): CallAtNode {
+    const id = ++this.#lastId;
+    const callId = String(id);
+    if (this.hasEnded) return { callId, responding: Promise.resolve(ENDED) };
     this.#peer!.send(writeCall(method, id, params));
     const sentAt = performance.now();
-    return new Promise((resolve) => this.#calls.set(String(id), { sentAt, resolve }));
+    const responding = new Promise<RpcOutcome>((resolve) =>
+      this.#calls.set(callId, { sentAt, resolve })
+    );
+    return { callId, responding };
   }
 
   /** The length of what the node has sent and nobody has read. */

@@ -9,7 +9,7 @@ import { Refusal } from "../gateway/refusal.ts";
 import type { ReadyCall } from "../gateway/sender.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
-import type { NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
+import type { CallAtNode, NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
 import { isShortCall, Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 
 /** The way to the node, which all clients share. */
@@ -18,12 +18,6 @@ export interface NodeAccess {
   /** @throws {Refusal} if the node takes no connection */
   openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
 }
-
-interface CallAtNode {
-  readonly responding: Promise<RpcOutcome>;
-  readonly callId: string;
-}
-
 interface SubscriptionsOwner extends NodeSocketOwner {
   /** Ends the connection of the client, which may connect again. */
   end(reason: "node"): void;
@@ -124,10 +118,10 @@ export class Subscriptions {
 
   /** Rejects if the call cannot be sent. */
   async #send({ entry: { operation }, params, unsubscribe }: ReadyCall): Promise<CallAtNode> {
-    if (unsubscribe !== undefined) return callNode(this.#nodeSocket!, unsubscribe, params);
+    if (unsubscribe !== undefined) return this.#nodeSocket!.call(unsubscribe, params);
     const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
     await this.#checkNode();
-    return callNode(nodeSocket, operation.name, params);
+    return nodeSocket.call(operation.name, params);
   }
 
   #complete(
@@ -240,14 +234,5 @@ export class Subscriptions {
 
 const hasNotification = ({ entry: { operation } }: ReadyCall): boolean =>
   operation.subscription!.notification !== undefined;
-
-function callNode(
-  nodeSocket: NodeSocket,
-  method: string,
-  params: string | undefined,
-): CallAtNode {
-  const responding = nodeSocket.call(method, params);
-  return { responding, callId: String(nodeSocket.lastId) };
-}
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });
