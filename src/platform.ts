@@ -277,6 +277,9 @@ export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undef
 
 export const IS_DENO: boolean = "Deno" in globalThis;
 
+/** Whether `performance.now()` goes on while the machine sleeps, as Node's does there. */
+export const CLOCK_GOES_ON: boolean = ["darwin", "win32"].includes(globalThis.process?.platform);
+
 /** The memory of this process in bytes, or `undefined` if the runtime does not tell. */
 export const residentMemory = (): number | undefined =>
   globalThis.process?.memoryUsage?.().rss || undefined;

@@ -14,10 +14,10 @@ import { base } from "./service.ts";
 
 /**
  * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
- * one, every `INTERVAL_BESIDE`. The service may wait for its node for up to 10 seconds
- * (`node.timeout`).
+ * one, every `INTERVAL_BESIDE`. The service may wait for its node for twice as long as
+ * `node.timeout`, which is at most 10 seconds.
  */
-const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 12_000;
+const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 22_000;
 /** The first and the longest delay before a failed stream is opened again, in milliseconds. */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */

@@ -4,6 +4,8 @@ import { createApp } from "../src/app.ts";
 import { createNodeface } from "../src/index.ts";
 import type { CheckedOptions } from "../src/options.ts";
 import { app, ask, askWith } from "./_app.ts";
+import { passTime } from "./_clock.ts";
+import { play } from "./_sources.ts";
 
 const guard = suite("the host guard");
 
@@ -286,6 +288,20 @@ guard("a request target of more than 8192 characters gets 414", async () => {
   assert.is((await response.json()).title, "URI Too Long");
   const longest = new URL(`http://localhost/v1/info?${"a".repeat(8192)}`).href.slice(0, 8192);
   assert.is((await app.fetch(new Request(longest))).status, 200);
+});
+
+guard("a page without scripts shows the state of the node, since nothing replaces it", async () => {
+  const node = await play((_, response) => response.end());
+  const app = createNodeface({ node: { url: node.url, kind: "none" }, log() {} });
+  await (await app.fetch(new Request("http://localhost/v1/info"))).body?.cancel();
+  passTime(60_000);
+  const headers = new Headers({ host: "evil.example" });
+  const request = { url: "http://127.0.0.1/v1/spec/simple", method: "GET", headers };
+  const html = await (await app.fetch(request as Request)).text();
+  assert.match(html, "responds to HTTP");
+  assert.not.match(html, "Checking");
+  await app.close();
+  await node.close();
 });
 
 guard.run();

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
+import { SystemClock } from "../src/info/clock.ts";
 import { Monitor } from "../src/info/monitor.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
@@ -457,6 +458,38 @@ monitor("after the machine has slept, the last response is old", async () => {
     Date.now = now;
   }
 });
+
+for (const goesOn of [false, true]) {
+  const what = goesOn ? "goes on" : "stands still";
+  monitor(
+    `while the machine sleeps, its time awake stands still, even if the clock ${what}`,
+    () => {
+      const { now } = performance;
+      const { now: date } = Date;
+      let passed = 0, slept = 0;
+      performance.now = () => passed;
+      Date.now = () => passed + slept;
+      try {
+        const clock = new SystemClock(goesOn);
+        const pass = (ms: number) => {
+          passed += ms;
+          return clock.now();
+        };
+        clock.now();
+        for (let ticks = 0; ticks < 20; ticks++) pass(5000);
+        assert.is(clock.now().awake, 100_000);
+        if (goesOn) passed += 8 * 3_600_000;
+        else slept += 8 * 3_600_000;
+        const { awake, monotonic } = clock.now();
+        assert.equal([awake, monotonic], [100_000, 100_000 + 8 * 3_600_000]);
+        assert.is(pass(5000).awake, 105_000);
+      } finally {
+        performance.now = now;
+        Date.now = date;
+      }
+    },
+  );
+}
 
 monitor("if the clock is set back, the node is queried as before", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });

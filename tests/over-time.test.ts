@@ -361,6 +361,26 @@ overTime("a node that falls behind is stalled, and so is one that keeps its dist
   assert.equal([...new Set(told.slice(-300))], [`degraded: ${reason}`]);
 });
 
+overTime(
+  "two nodes behind one address that stand still at different heights are stalled",
+  async () => {
+    const options = { info: { stalled_after: "10m" } } as const;
+    for (const target of [undefined, 1000]) {
+      const { info, pass, state } = play1({ height: 100, peers: 5, target }, options);
+      const seen: unknown[] = [];
+      for (let seconds = 0; seconds <= 900; seconds += 60) {
+        state.height = 100 + (seconds / 60) % 2;
+        seen.push((await info()).status_code);
+        pass(60_000);
+      }
+      assert.is(seen.at(-1), "stalled");
+      // One of them moves again.
+      state.height = 102;
+      assert.is((await info()).status_code, target && "syncing");
+    }
+  },
+);
+
 overTime("a node that stops catching up is stalled", async () => {
   const told = await play2(8000, (second) => 20_000 - 10 * Math.min(second, 400) + second);
   assert.match(told[40]!, /^syncing/);

@@ -14,8 +14,8 @@ import { quote, withoutKeys } from "../untrusted-text.ts";
 import { isServiceLink } from "./service-links.ts";
 import { endOnSignals } from "./signals.ts";
 
-/** Longer than the service waits for its node. */
-const TIMEOUT_MS = 15_000;
+/** The service may wait for its node for twice as long as `node.timeout`: for 20 seconds. */
+const TIMEOUT_MS = 25_000;
 
 const WELL = 0, NOT_WELL = 1, WRONG_USE = 2;
 

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { CLOCK_GOES_ON } from "../platform.ts";
+import { unrefTimer } from "../with-timeout.ts";
+
 /** The shortest step of the wall clock that is taken for sleep, in milliseconds. */
 const SLEEP_MIN = 1000;
 
@@ -26,17 +29,40 @@ export interface Clock {
   now(): Now;
 }
 
-/** On Linux, `performance.now()` stands still while the machine sleeps, but no value stays new. */
+/** The interval of looks at the clock, and the longest one of a machine that is awake. */
+const TICK_MS = 5000, TICK_MAX = 30_000;
+
+/**
+ * On Linux, `performance.now()` stands still while the machine sleeps, but no value stays new. On
+ * other systems, it may go on, and only the clock's own ticks stop.
+ */
 export class SystemClock implements Clock {
+  readonly #hasTicks: boolean;
   #offset: number | undefined;
-  #slept = 0;
+  /** The time for which the machine slept while `performance.now()` stood still. */
+  #stood = 0;
+  /** The same while `performance.now()` went on. */
+  #overslept = 0;
+  #tickedAt: number | undefined;
+  /** @param hasTicks whether `performance.now()` goes on while the machine sleeps */
+  constructor(hasTicks: boolean = CLOCK_GOES_ON) {
+    this.#hasTicks = hasTicks;
+  }
 
   now(): Now {
-    const awake = performance.now(), date = Date.now();
-    const offset = date - awake;
+    const passed = performance.now(), date = Date.now();
+    const offset = date - passed;
     const step = offset - (this.#offset ?? offset);
     this.#offset = offset;
-    if (step >= SLEEP_MIN) this.#slept += step;
-    return { monotonic: awake + this.#slept, awake, date };
+    if (step >= SLEEP_MIN) this.#stood += step;
+    if (this.#hasTicks) this.#tick(passed);
+    return { monotonic: passed + this.#stood, awake: passed - this.#overslept, date };
+  }
+
+  #tick(passed: number): void {
+    if (this.#tickedAt === undefined) unrefTimer(setInterval(() => this.now(), TICK_MS));
+    const since = passed - (this.#tickedAt ?? passed);
+    if (since > TICK_MAX) this.#overslept += since;
+    this.#tickedAt = passed;
   }
 }

@@ -60,21 +60,40 @@ export class Motion {
 export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean =>
   sinceGained <= Math.max(limit, CATCH_UP);
 
+/**
+ * A value that was seen so recently has not changed: behind a load balancer, the responses of two
+ * nodes may alternate. In milliseconds.
+ */
+const RECENT = 300_000;
+/** The number of values that are remembered. */
+const RECENT_MAX = 8;
+
 /** A value, and how long it has not changed, by the clock of {@linkcode Now.awake}. */
 class Changes {
   hasChanged = false;
   #key: string | undefined;
   #unchanged = 0;
   #advancedAt: number | undefined;
+  /** When each of the last values was seen last. */
+  readonly #seenAt = new Map<string, number>();
 
   /** A value that is missing for a while has not changed. */
   advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    const isChange = key !== this.#key;
+    const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= RECENT;
+    const isChange = key !== this.#key && !isRecent;
     this.hasChanged ||= isChange && !!this.#key;
     this.#unchanged = isChange ? 0 : this.timeUntil(now, isAway);
     this.#key = key;
     this.#advancedAt = now;
+    this.#remember(key, now);
+  }
+
+  #remember(key: string, now: number): void {
+    this.#seenAt.delete(key);
+    this.#seenAt.set(key, now);
+    const [oldest] = this.#seenAt.keys();
+    if (this.#seenAt.size > RECENT_MAX) this.#seenAt.delete(oldest!);
   }
 
   /** Returns the time since the value last changed, without that in which the node was away. */
