@@ -130,7 +130,7 @@ export async function findFile(
   url: URL,
   timeout: number,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
-  return await inTime(`find ${url}`, timeout, async () => {
+  return await inTime(url, timeout, async () => {
     const { realpath, stat } = builtin("node:fs/promises", NO_FILES);
     const { fileURLToPath, pathToFileURL } = builtin("node:url", NO_FILES);
     const path = await realpath(fileURLToPath(url));
@@ -166,35 +166,55 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
-  return await inTime(`read ${place}`, timeout, () => read(place, limit));
+  return await inTime(place, timeout, () => read(place, limit));
 }
 
 interface Reading {
-  readonly result: Promise<unknown>;
+  /** Resolves when it ends, however that is. */
+  readonly ended: Promise<void>;
   readonly since: number;
 }
 
 /**
- * What has not ended in time, as on a network disk that is away. Each such reading blocks one of
- * Node's four threads, so it is not begun again.
+ * Each reading blocks one of Node's four threads, which may last as long as a network disk is away.
+ * The look-up of names needs one, too. So one file of a folder is read at a time, and so many of
+ * all.
  */
-const hanging = new Map<string, Reading>();
+const READINGS_MAX = 3;
+const readings = new Map<string, Reading>();
 
-/** Does what reads a file. If the same still hangs, waits for its end, as long as it has time. */
-async function inTime<T>(key: string, timeout: number, read: () => Promise<T>): Promise<T> {
+/** Does what reads a file, after readings that it has to wait for, as long as they have time. */
+async function inTime<T>(
+  place: string | URL,
+  timeout: number,
+  read: () => Promise<T>,
+): Promise<T> {
+  const folder = String(place).replace(/^file:\/\//, "").replace(/[^/\\]*$/, "");
+  const late = () => {
+    throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
+  };
   try {
-    const before = hanging.get(key);
-    const reading = before ?? { result: read(), since: performance.now() };
-    const left = Math.max(0, reading.since + timeout - performance.now());
-    return await withTimeout(reading.result as Promise<T>, left, () => {
-      hanging.set(key, reading);
-      const end = () => void hanging.delete(key);
-      if (!before) reading.result.then(end, end);
-      throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
-    });
+    for (let before = readingBefore(folder); before; before = readingBefore(folder)) {
+      const left = Math.max(0, before.since + timeout - performance.now());
+      await withTimeout(before.ended, left, late);
+    }
+    const result = read();
+    const end = () => void readings.delete(folder);
+    readings.set(folder, { ended: result.then(end, end), since: performance.now() });
+    return await withTimeout(result, timeout, late);
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);
   }
+}
+
+function readingBefore(folder: string): Reading | undefined {
+  const inFolder = readings.get(folder);
+  if (inFolder || readings.size < READINGS_MAX) return inFolder;
+  const all = [...readings.values()];
+  return {
+    ended: Promise.race(all.map(({ ended }) => ended)),
+    since: Math.max(...all.map(({ since }) => since)),
+  };
 }
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
@@ -297,7 +317,7 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
     if (process.platform === "win32") return undefined;
     const { stat } = builtin("node:fs/promises", NO_FILES);
     const found = async () => await stat(await fileUrl(path));
-    const { mode, uid } = await inTime(`stat ${path}`, STAT_TIMEOUT_MS, found);
+    const { mode, uid } = await inTime(path, STAT_TIMEOUT_MS, found);
     const isOfOthers = (mode & OTHERS) !== 0;
     if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
     const who = isOfOthers ? "every user of this machine" : "its group";
@@ -342,4 +362,8 @@ function platformErrorFor(
 }
 
 const takesLonger = (timeout: number) => `it takes longer than ${timeout} ms`;
+
+/** Tells whether a message ends with the reason of an error that `isAway`. */
+export const isAboutAway = (message: string): boolean =>
+  AWAY.some((code) => message.endsWith(code)) || /it takes longer than \d+ ms$/.test(message);
 const isLarger = (limit: number) => `it is larger than ${formatSize(limit)}`;

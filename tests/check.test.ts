@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { check as checkConfig } from "../src/cli/check.ts";
+import { check as checkConfig, checkOffline } from "../src/cli/check.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import type { Config } from "../src/cli/read-config.ts";
 import { KINDS } from "../src/generated/kinds.js";
@@ -26,18 +27,19 @@ const MINE: Kind = {
   health: { ok: "it answers" },
 };
 
-const checked = (config: Partial<Config>) =>
-  checkConfig({
-    remarks: [],
-    host: "127.0.0.1",
-    port: 0,
-    accessLog: "off",
-    logCalls: "failed",
-    node: {},
-    kinds: {},
-    info: {},
-    ...config,
-  });
+const configOf = (config: Partial<Config>): Config => ({
+  remarks: [],
+  host: "127.0.0.1",
+  port: 0,
+  accessLog: "off",
+  logCalls: "failed",
+  node: {},
+  kinds: {},
+  info: {},
+  ...config,
+});
+
+const checked = (config: Partial<Config>) => checkConfig(configOf(config));
 
 const report = async (config: Partial<Config>) => (await checked(config)).report;
 
@@ -500,6 +502,32 @@ check("says where clients can see when the node was down, and how to hide that",
   );
   assert.equal(await notesOf({ host: "0.0.0.0", info: { history: "off" } }), []);
   assert.equal(await notesOf({ host: "127.0.0.1" }), []);
+});
+
+check("the disk of a token that is away is no error of the configuration", async () => {
+  const config = configOf({
+    node: { url: NOWHERE },
+    forward: resolveForward({
+      open: [],
+      clients: [{ name: "app", token_file: "/mnt/token", allow: ["reads"] }],
+    }),
+  });
+  const promises = process.getBuiltinModule("node:fs/promises");
+  const { stat } = promises;
+  try {
+    for (const [code, isWell] of [["ESTALE", true], ["EIO", true], ["ENOENT", false]] as const) {
+      const reason = Object.assign(new Error(code), { code });
+      promises.stat = (() => Promise.reject(reason)) as unknown as typeof stat;
+      const found = checkOffline(config).then(
+        ({ report }) => report,
+        ({ message }: Error) => message,
+      );
+      assert.is((await found).includes("has no errors"), isWell, code);
+      assert.match(await found, "the token of the client app");
+    }
+  } finally {
+    promises.stat = stat;
+  }
 });
 
 check.run();

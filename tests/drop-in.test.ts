@@ -457,6 +457,14 @@ root("clients of a node that has only JSON-RPC are told the path of its endpoint
   }
 });
 
+root("a path without operations does not take the place of another one", async () => {
+  const { ask } = serving({ "/a": { get: ok }, "/v1/a": { summary: "Nothing" } }, {}, [{
+    url: "/v1",
+  }]);
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.ok(paths["/v1/a"].get);
+});
+
 root("the told address of JSON-RPC follows when the kind becomes known", async () => {
   let isThere = false;
   node.answer = (request, response) =>

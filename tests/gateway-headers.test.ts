@@ -6,7 +6,7 @@ import { lintUnsent } from "../src/gateway/lint-settings.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { forwarding, json, nodeOf, type PlayedAnswer, TOKEN } from "./_gateway.ts";
+import { forwarding, json, nodeOf, type PlayedAnswer, result, RPC, TOKEN } from "./_gateway.ts";
 import { readForms } from "./nodes/_forms.ts";
 
 const headers = suite("the headers of a call");
@@ -282,6 +282,17 @@ headers("a client with a token may call an operation that has a parameter `token
   assert.is((await ask("/v1/node/balance?token=0xabc")).status, 401);
   assert.is((await ask(`/v1/node/balance?token=${TOKEN}`, authorization)).status, 400);
   assert.is(node.received.length, 1);
+  const [method] = RPC.methods as unknown as [object];
+  const balance = {
+    ...{ ...method, name: "balance", "x-access": "read" },
+    params: [{ name: "token", schema: { type: "string" } }],
+  };
+  const rpc = forwarding(node.url, { ...RPC, methods: [balance] } as never, {
+    open: [],
+    clients: [{ name: "app", allow: ["balance"], token_env: "GATEWAY_HEADERS_TOKEN" }],
+  });
+  node.answer = result('"7"');
+  assert.is((await rpc.ask("/v1/rpc/balance?token=0xabc", authorization)).status, 200);
 });
 
 headers(

@@ -63,6 +63,7 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
     assert.is(asked, 1);
     // Who may wait longer gets what the disk says when it has woken up.
     const found = findFile(pathToFileURL(file), 60_000);
+    promises.realpath = realpath;
     wake(file);
     assert.is((await found).size, 100);
     const stale = Object.assign(new Error("stale"), { code: "ESTALE" });
@@ -72,6 +73,29 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
   } finally {
     promises.realpath = realpath;
   }
+});
+
+platform("a disk that hangs leaves a thread for the look-up of names", async () => {
+  const promises = process.getBuiltinModule("node:fs/promises");
+  const { stat } = promises;
+  const asked: string[] = [];
+  const wakes: (() => void)[] = [];
+  promises.stat = ((path: string) => {
+    asked.push(path);
+    return new Promise((_, reject) => wakes.push(() => reject(new Error("awake"))));
+  }) as unknown as typeof stat;
+  try {
+    const places = ["/a/1", "/a/2", "/b/1", "/c/1", "/d/1", "/a/3"];
+    const limits = { limit: 100, timeout: 20 };
+    await Promise.all(
+      places.map((place) => refused(readFile(place, limits), "it takes longer than 20 ms")),
+    );
+    assert.equal(asked, ["/a/1", "/b/1", "/c/1"]);
+    for (const wake of wakes) wake();
+  } finally {
+    promises.stat = stat;
+  }
+  assert.is((await readFile(file, BOUNDS)).length, 100);
 });
 
 platform("~/ is the home directory, from HOME or USERPROFILE", async () => {

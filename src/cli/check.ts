@@ -14,7 +14,7 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
-import { FORBIDDEN, NO_CREDENTIALS } from "../platform.ts";
+import { FORBIDDEN, isAboutAway, NO_CREDENTIALS } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers, textOf } from "../json/values.ts";
 import type { Reference, Source } from "../kinds/kind.ts";
@@ -87,9 +87,10 @@ export async function checkOffline(config: Config): Promise<Pick<Checked, "repor
     ...found.filter(({ level }) => level === "error").map(({ message }) => message),
     ...await findUnreadable({ tls: config.node.tls }),
   ];
-  // The service may be another user, and systemd hides credentials from other programs than it.
+  // The service may be another user, and systemd hides credentials from other programs than it. A
+  // disk that is away must not keep a reload from ending rights.
   const errors = all.filter((message) =>
-    ![FORBIDDEN, NO_CREDENTIALS].some((end) => message.endsWith(end))
+    ![FORBIDDEN, NO_CREDENTIALS].some((end) => message.endsWith(end)) && !isAboutAway(message)
   );
   if (errors.length > 0) throw new ConfigError(errors);
   // A node that has stopped may have removed its secret.

@@ -20,7 +20,7 @@ import { LastFile } from "../description/source.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
-import { signals } from "./signals.ts";
+import { HAS_TERMINAL, isTerminalClosed, signals } from "./signals.ts";
 import { isLoopbackListener } from "../http/host-names.ts";
 import { parseTarget } from "../http/target.ts";
 import { isToken } from "../untrusted-text.ts";
@@ -35,14 +35,17 @@ interface RunningService {
 
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
-  const stopped = new Promise<void>((stop) => {
-    signals.onStop(() => stop());
-    if (config.file !== undefined) return;
+  let stop = () => {};
+  const stopped = new Promise<void>((resolve) => stop = resolve);
+  signals.onStop(() => stop());
+  if (config.file === undefined) {
     signals.onHangUp(() => {
-      log("no configuration file to reload on SIGHUP; nodeface stops", "info");
-      stop();
+      const what = HAS_TERMINAL ? "; nodeface stops" : "";
+      log(`no configuration file to reload on SIGHUP${what}`, "info");
+      // What was started without a terminal, as by `nohup`, is meant to go on.
+      if (HAS_TERMINAL) stop();
     });
-  });
+  }
   const requests = new LineWriter(
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
@@ -63,7 +66,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   service.start();
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");
-  if (config.file !== undefined) signals.onHangUp(() => service.reload());
+  if (config.file !== undefined) {
+    signals.onHangUp(() => isTerminalClosed() ? stop() : service.reload());
+  }
   await stopped;
   // Closing the service cancels calls that wait for the node, so that the server soon becomes idle.
   await Promise.all([service.close(), server.close()]);

@@ -5,7 +5,18 @@
  * @module
  */
 
+import { isatty } from "node:tty";
+
 type Stop = "SIGINT" | "SIGTERM";
+
+const TERMINALS = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+
+/** True if the command was started in a terminal. */
+export const HAS_TERMINAL: boolean = TERMINALS.length > 0;
+
+/** Tells whether that terminal has been closed, which sends a SIGHUP, too. */
+export const isTerminalClosed = (): boolean =>
+  HAS_TERMINAL && !TERMINALS.some((descriptor) => isatty(descriptor));
 
 class Signals {
   #stop: (signal: Stop) => void = () => process.exit(0);

@@ -86,10 +86,12 @@ export async function annotateCalls(
         : { ...rest, [NOTE]: { ...withoutPermission(rest), nodeName: name } };
     });
   const changed = await inSlices(mapPathItems(document, {
-    paths: (item, path) =>
-      hasClients && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
-        ? { get: withPermission(objectOf(item.get), OF_SELF, undefined, tokenSecurity) }
-        : change(item, path),
+    paths: (item, path) => {
+      const isSelf = path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE;
+      if (!hasClients || !isSelf) return change(item, path);
+      isChanged = true;
+      return { get: withPermission(objectOf(item.get), OF_SELF, undefined, tokenSecurity) };
+    },
     webhooks: (item) => change(item),
   }));
   if (!isChanged) return { document, operations };

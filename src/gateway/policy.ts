@@ -167,10 +167,15 @@ function obstacleOf(operation: NodeOperation): string | undefined {
 /** The names of parameters in which clients might send the token of this service. */
 const isTokenName = (name: string): boolean => /^(?:access_)?token$/.test(name);
 
-/** Tells whether the node takes a query parameter with such a name. */
+/**
+ * Tells whether the node takes a query parameter with such a name. Those of a method are described
+ * as parts of its body.
+ */
 export const takesToken = (
   { isUntrusted = false, parameters = [] }: Partial<NodeOperation>,
-): boolean => !isUntrusted && parameters.some((one) => one.in === "query" && isTokenName(one.name));
+): boolean =>
+  !isUntrusted &&
+  parameters.some((one) => /^(?:query|body)$/.test(one.in) && isTokenName(one.name));
 
 /** Returns the described headers and query parameters that are never sent to the node. */
 export const unsentParametersOf = (

@@ -87,7 +87,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
     const prefixes = new Map(
       operationsOf(item).map(({ operation }) => [operation, prefixOf(operation)]),
     );
-    if (prefixes.size === 0) setMember(paths, path, value);
+    if (prefixes.size === 0 && !Object.hasOwn(paths, path)) setMember(paths, path, value);
     for (const prefix of new Set(prefixes.values())) {
       const place = (prefix ?? "") + path;
       const part = mapOperations(item, ({ operation }) => {

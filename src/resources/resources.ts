@@ -89,9 +89,8 @@ export class Resources {
   /** @param isPlain if true, the page has no scripts and no forms */
   async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
     // The description takes its examples from the info. Without scripts, the state stays as it is.
-    const { info, examples } = await (isPlain
-      ? this.monitor.snapshot()
-      : this.monitor.snapshotNow());
+    const { info, examples } =
+      await (isPlain ? this.monitor.snapshot() : this.monitor.snapshotNow());
     const page = await this.#shownPage();
     this.#iconName = page.iconNameOf(info);
     return await page.prepare(name, isPlain, info, examples);

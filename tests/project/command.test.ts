@@ -174,10 +174,14 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   );
 
   suiteOf(
-    "SIGHUP ends the command if there is no configuration file to reload",
+    "without a terminal and a configuration file, SIGHUP changes nothing",
     async () => {
       const server = await start(command);
-      assert.is((await server.stop("SIGHUP")).code, 0);
+      process.kill(server.pid, "SIGHUP");
+      const told = "no configuration file to reload on SIGHUP\n";
+      await until(() => Promise.resolve(server.stderr().includes(told)));
+      assert.is((await fetch(`${server.url}v1/ready`)).status, 200);
+      assert.is((await server.stop()).code, 0);
     },
   );
 

@@ -63,13 +63,6 @@ command(
   },
 );
 
-command("without a configuration file, SIGHUP ends the service, and the log says so", async () => {
-  const service = await start([...COMMANDS.Node, "http://127.0.0.1:9", "--kind", "none"]);
-  process.kill(service.pid, "SIGHUP");
-  await until(() => Promise.resolve(service.stderr().includes("no configuration file to reload")));
-  assert.is((await service.stop()).code, 0);
-});
-
 command("a reload that takes the node away is refused, and the metrics say so", async () => {
   const config = join(folder, "without-node.yaml");
   const content = JSON.stringify({

@@ -2,15 +2,22 @@
  * Tests the output of the command, on a terminal and without one. The program `script` of
  * util-linux simulates the terminal.
  */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, launch, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
 const terminal = suite("the output on a terminal");
+
+const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+terminal.after(() => rmSync(folder, { recursive: true }));
 
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
@@ -68,6 +75,21 @@ testWhere(terminal, missing, "the JSON output has no colours", async () => {
   const { stdout } = await onTerminal("check http://127.0.0.1:2 --json").ended;
   assert.is(JSON.parse(withoutProgress(stdout)).ok, false);
 });
+
+for (const [what, ...args] of [["with a configuration file", "--config"], ["without one"]]) {
+  testWhere(terminal, missing, `a service ends with its terminal, ${what}`, async () => {
+    const config = join(folder, "nodeface.yaml");
+    writeFileSync(config, "metrics: true\n");
+    const port = await freePort();
+    const named = args.length > 0 ? [...args, config] : [];
+    const { child, ended } = onTerminal(["--port", String(port), ...named].join(" "));
+    const isUp = () => fetch(`http://127.0.0.1:${port}/v1/ready`).then(() => true, () => false);
+    await until(isUp);
+    child.kill("SIGKILL");
+    await ended;
+    await until(async () => !await isUp());
+  });
+}
 
 testWhere(
   terminal,
