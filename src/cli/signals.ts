@@ -9,7 +9,8 @@ import { isatty } from "node:tty";
 
 type Stop = "SIGINT" | "SIGTERM";
 
-const TERMINALS = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+/** Who redirects the output, as `nohup` does, means the command to go on. */
+const TERMINALS = [1, 2].filter((descriptor) => isatty(descriptor));
 
 /** True if the command was started in a terminal. */
 export const HAS_TERMINAL: boolean = TERMINALS.length > 0;

@@ -65,6 +65,8 @@ export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean
  * nodes may alternate. In milliseconds.
  */
 const RECENT = 300_000;
+/** The same in polls, which may be far apart. */
+const RECENT_POLLS = 3;
 /** The number of values that are remembered. */
 const RECENT_MAX = 8;
 
@@ -80,7 +82,8 @@ class Changes {
   /** A value that is missing for a while has not changed. */
   advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= RECENT;
+    const recent = Math.max(RECENT, RECENT_POLLS * (now - (this.#advancedAt ?? now)));
+    const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= recent;
     const isChange = key !== this.#key && !isRecent;
     this.hasChanged ||= isChange && !!this.#key;
     this.#unchanged = isChange ? 0 : this.timeUntil(now, isAway);
