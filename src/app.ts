@@ -11,7 +11,7 @@ import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers.ts";
 import type { Representation } from "./http/representation.ts";
-import { hostTrust, refuseMalformed } from "./http/host-trust.ts";
+import { hostTrust } from "./http/host-trust.ts";
 import { Prefix } from "./http/prefix.ts";
 import { goneOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
@@ -25,7 +25,7 @@ import {
   RoutedRequest,
   Routes,
 } from "./http/routes.ts";
-import { hasDotSegments, parseTarget } from "./http/target.ts";
+import { hasDotSegments, parseTarget, refuseMalformed } from "./http/target.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import { objectOf } from "./json/values.ts";

@@ -6,6 +6,7 @@
  */
 import { type Signal, withSignal } from "./abort-signal.ts";
 import { type Bytes, gatherBytes } from "./bytes.ts";
+import { FileQueue } from "./file-queue.ts";
 import { formatSize } from "./units.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -169,83 +170,20 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
   return await inTime(place, timeout, () => read(place, limit));
 }
 
-/** What reads a file, until it ends. On a network disk that is away, that may be never. */
-interface Reading {
-  readonly place: string;
-  readonly folder: string;
-  readonly since: number;
-  /** Resolves when it ends, however that is. */
-  readonly ended: Promise<void>;
-  /** True once it has not ended in time. */
-  isLate: boolean;
-}
+const queue = new FileQueue();
 
-/**
- * Each reading blocks one of Node's four threads. The look-up of names needs one, too, and so do
- * files on other disks. So the readings of a folder, and of all folders, are limited.
- */
-const IN_FOLDER_MAX = 2, READINGS_MAX = 3;
-const readings = new Set<Reading>();
-/** The folders whose last reading ended in time, which need not wait for others. */
-const quickFolders = new Set<string>();
-
-/** Does what reads a file, after readings that it has to wait for. */
 async function inTime<T>(
-  where: string | URL,
+  place: string | URL,
   timeout: number,
   read: () => Promise<T>,
 ): Promise<T> {
-  const place = String(where).replace(/^file:\/\//, "");
-  const folder = place.replace(/[^/\\]*$/, "");
-  const asked = performance.now();
-  const late = (): never => {
-    throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
-  };
   try {
-    for (let before = readingsBefore(place, folder); before.length > 0;) {
-      // Whoever is behind readings that are late has only the time that they would have had.
-      const since = before.every(({ isLate }) => isLate)
-        ? Math.max(...before.map(({ since }) => since))
-        : asked;
-      const left = Math.max(0, since + timeout - performance.now());
-      await withTimeout(Promise.race(before.map(({ ended }) => ended)), left, late);
-      before = readingsBefore(place, folder);
-    }
-    return await begin(place, folder, read, timeout, late);
+    return await queue.read(place, timeout, read, () => {
+      throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
+    });
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);
   }
-}
-
-function readingsBefore(place: string, folder: string): Reading[] {
-  const all = [...readings];
-  const same = all.filter((one) => one.place === place);
-  if (same.length > 0) return same;
-  const inFolder = all.filter((one) => one.folder === folder);
-  if (inFolder.length >= IN_FOLDER_MAX) return inFolder;
-  return all.length >= READINGS_MAX + Number(quickFolders.has(folder)) ? all : [];
-}
-
-async function begin<T>(
-  place: string,
-  folder: string,
-  read: () => Promise<T>,
-  timeout: number,
-  late: () => never,
-): Promise<T> {
-  const result = read();
-  const end = () => {
-    readings.delete(reading);
-    if (!reading.isLate) quickFolders.add(folder);
-  };
-  const ended = result.then(end, end);
-  const reading = { place, folder, since: performance.now(), ended, isLate: false };
-  readings.add(reading);
-  return await withTimeout(result, timeout, () => {
-    reading.isLate = true;
-    quickFolders.delete(folder);
-    return late();
-  });
 }
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {

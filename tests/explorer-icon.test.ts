@@ -104,7 +104,8 @@ icon("the icon changes when the node reports another name", async () => {
 });
 
 icon("the URL alone decides which icon it is, since browsers keep it for a day", async () => {
-  const { app } = await show({ info: () => ({ name: "first" }) });
+  const { app, icon } = await show({ info: () => ({ name: "first" }) });
+  assert.match(icon.headers.get("cache-control") ?? "", "max-age=86400");
   for (const [name, letter] of [["anvil", "A"], ["first", "F"], ["zebra", "Z"]]) {
     assert.match(await (await ask(app, `/favicon.ico?name=${name}`)).text(), `>${letter}</text>`);
   }

@@ -39,7 +39,7 @@ const HOSTILE = [
   "*",
   "[1-9999]",
   "{a,b}",
-  "a b\tc".replace("\t", " "),
+  "a b c",
   '"',
   "#x",
   "é 中 😀",
@@ -116,28 +116,26 @@ requests("the shell leaves a path of a description as it is", async () => {
   }
 });
 
-requests("the request body is compact JSON, with invisible characters escaped", async () => {
-  const content: FieldData = {
-    name: "body",
-    in: "body",
-    type: "application/json",
-    isRequired: true,
-  };
-  const form: OperationForm = {
-    method: "PUT",
-    address: "https://a.example/x y",
-    fields: [content],
-  };
-  const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
-  const request = requestOf(form, [body], "");
-  assert.is(request.body, body);
+const withBody = (type: string): OperationForm => ({
+  method: "PUT",
+  address: "https://a.example/x y",
+  fields: [{ name: "body", in: "body", type, isRequired: true }],
+});
+
+requests("a JSON body is sent as typed; in the command, it is compact and shows all", async () => {
+  const typed = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
+  const request = requestOf(withBody("application/json"), [typed], "");
+  assert.is(request.body, typed);
   assert.equal(await runShell(writeCurl(request, {})!), [
     ...["https://a.example/x%20y", "-X", "PUT", "-H", "Content-Type: application/json"],
     ...["--data-raw", `{"a":"it's \\u202e \\udb40\\udc41","n":18446744073709551615}`],
   ]);
-  const fields: FieldData[] = [{ ...content, type: "text/plain" }];
-  const unseen = requestOf({ ...form, address: "/a", fields }, ["a\x1b"], BASE);
-  assert.is(writeCurl(unseen, {}), undefined);
+});
+
+requests("a text body with invisible characters gets no command line", () => {
+  const lineOf = (text: string) => writeCurl(requestOf(withBody("text/plain"), [text], ""), {});
+  assert.ok(lineOf("a"));
+  assert.is(lineOf("a\x1b"), undefined);
 });
 
 requests("a method or header that is not an HTTP token gets no command line", () => {
@@ -189,7 +187,7 @@ requests("fields are validated by type, enum and JSON syntax", () => {
   assert.is(canBeSent(form, fillIn(form)), true);
 });
 
-requests("spaces around a text are removed, and those between the digits of a number", () => {
+requests("spaces around a text are removed, and those that group the digits of a number", () => {
   for (
     const [typed, sent] of [
       [" 0xabc\n", "0xabc"],
@@ -224,7 +222,6 @@ requests("a call whose URL would be too long is sent by POST, with JSON values",
   };
   const send = (hex: string) => requestOf(form, [hex, "7", "true", '{ "a": [1] }', ""], BASE);
   assert.is(send("a0".repeat(3500)).method, "GET");
-  assert.is(send("0".repeat(9000)).method, "GET", "the service decides whether it is a number");
   const { method, url, headers, body } = send("a0".repeat(4500));
   assert.equal([method, url], ["POST", `${BASE}/v1/rpc/decode`]);
   assert.equal(headers, [["Content-Type", "application/json"]]);
@@ -236,7 +233,14 @@ requests("a call whose URL would be too long is sent by POST, with JSON values",
   });
 });
 
-requests("a value of several path segments keeps to them", () => {
+requests("a long value of digits stays in the URL, since only the service knows its type", () => {
+  const fields: FieldData[] = [{ name: "hex", in: "query", type: "string" }];
+  const form = { method: "GET", address: "/v1/rpc/decode", isPostedToo: true, fields };
+  assert.is(requestOf(form, ["0".repeat(9000)], BASE).method, "GET");
+  assert.is(requestOf(form, ["a".repeat(9000)], BASE).method, "POST");
+});
+
+requests("a path value may have several segments, but none of them is . or ..", () => {
   const field: FieldData = { name: "a", in: "path", spans: true, isRequired: true };
   const form: OperationForm = { method: "GET", address: "/v1/node/connect/{a}", fields: [field] };
   const urlOf = (text: string) => requestOf(form, [text], "").url;

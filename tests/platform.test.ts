@@ -75,57 +75,6 @@ platform("a file on a disk that hangs is not waited for, and not looked for twic
   }
 });
 
-platform("a disk that hangs leaves threads for names and for files on other disks", async () => {
-  const promises = process.getBuiltinModule("node:fs/promises");
-  const { stat } = promises;
-  const asked: string[] = [];
-  const wakes: (() => void)[] = [];
-  assert.is((await readFile(file, BOUNDS)).length, 100);
-  promises.stat = ((path: string) => {
-    if (path === file) return stat(path);
-    asked.push(path);
-    return new Promise((_, reject) => wakes.push(() => reject(new Error("awake"))));
-  }) as unknown as typeof stat;
-  try {
-    const limits = { limit: 100, timeout: 20 };
-    for (let time = 0; time < 2; time++) {
-      await Promise.all(
-        ["/a/1", "/a/2", "/a/3", "/b/1", "/c/1"].map((place) =>
-          refused(readFile(place, limits), "it takes longer than 20 ms")
-        ),
-      );
-    }
-    assert.equal(asked, ["/a/1", "/a/2", "/b/1"]);
-    assert.is((await readFile(file, limits)).length, 100);
-    for (const wake of wakes) wake();
-    await refused(readFile("/c/1", { limit: 100, timeout: 20 }), "it takes longer than 20 ms");
-    assert.is(asked.at(-1), "/c/1");
-    for (const wake of wakes) wake();
-  } finally {
-    promises.stat = stat;
-  }
-});
-
-platform("a file that takes long keeps no others of its folder waiting", async () => {
-  const promises = process.getBuiltinModule("node:fs/promises");
-  const { stat } = promises;
-  let wake = () => {};
-  const slow = join(folder, "slow");
-  promises.stat = (async (path: string) => {
-    if (path === slow) await new Promise<void>((resolve) => wake = resolve);
-    return await stat(file);
-  }) as unknown as typeof stat;
-  try {
-    await writeFile(slow, "x".repeat(100));
-    const reading = readFile(slow, BOUNDS);
-    await Promise.all(Array.from({ length: 20 }, () => readFile(file, BOUNDS)));
-    wake();
-    assert.is((await reading).length, 100);
-  } finally {
-    promises.stat = stat;
-  }
-});
-
 platform("~/ is the home directory, from HOME or USERPROFILE", async () => {
   const { HOME, USERPROFILE } = process.env;
   try {

@@ -175,12 +175,12 @@ function configOf(
       ExposedPorts: { "8080/tcp": {} },
       Entrypoint: ["/nodeface"],
       Labels: labels,
-      // The service waits for its node, up to node.timeout. The container is unhealthy within 30 s
-      // of the node's end.
+      // The service waits for its node, up to twice node.timeout. The container is unhealthy within
+      // 30 s of the node's end.
       Healthcheck: {
         Test: ["CMD", "/nodeface", "probe"],
         Interval: 10 * SECOND,
-        Timeout: 15 * SECOND,
+        Timeout: 25 * SECOND,
         StartPeriod: 10 * SECOND,
         Retries: 2,
       },

@@ -20,7 +20,7 @@ import { LastFile } from "../description/source.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
-import { HAS_TERMINAL, isTerminalClosed, signals } from "./signals.ts";
+import { isTerminalClosed, signals } from "./signals.ts";
 import { isLoopbackListener } from "../http/host-names.ts";
 import { parseTarget } from "../http/target.ts";
 import { isToken } from "../untrusted-text.ts";
@@ -40,10 +40,8 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   signals.onStop(() => stop());
   if (config.file === undefined) {
     signals.onHangUp(() => {
-      const what = HAS_TERMINAL ? "; nodeface stops" : "";
-      log(`no configuration file to reload on SIGHUP${what}`, "info");
-      // What was started without a terminal, as by `nohup`, is meant to go on.
-      if (HAS_TERMINAL) stop();
+      if (isTerminalClosed()) stop();
+      else log("no configuration file to reload on SIGHUP", "info");
     });
   }
   const requests = new LineWriter(

@@ -4,20 +4,21 @@
  *
  * @module
  */
-
+import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 
 type Stop = "SIGINT" | "SIGTERM";
 
-/** Who redirects the output, as `nohup` does, means the command to go on. */
-const TERMINALS = [1, 2].filter((descriptor) => isatty(descriptor));
+/**
+ * Who redirects the output to files, as `nohup` does, means the command to go on. Before `| tee`,
+ * the input tells whether there is a terminal.
+ */
+const isPiped = [1, 2].some((descriptor) => fstatSync(descriptor).isFIFO());
+const TERMINALS = (isPiped ? [0, 1, 2] : [1, 2]).filter((descriptor) => isatty(descriptor));
 
-/** True if the command was started in a terminal. */
-export const HAS_TERMINAL: boolean = TERMINALS.length > 0;
-
-/** Tells whether that terminal has been closed, which sends a SIGHUP, too. */
+/** Tells whether the terminal of the command has been closed, which sends a SIGHUP, too. */
 export const isTerminalClosed = (): boolean =>
-  HAS_TERMINAL && !TERMINALS.some((descriptor) => isatty(descriptor));
+  TERMINALS.length > 0 && !TERMINALS.some((descriptor) => isatty(descriptor));
 
 class Signals {
   #stop: (signal: Stop) => void = () => process.exit(0);

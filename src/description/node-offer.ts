@@ -88,7 +88,7 @@ export class NodeOffer {
    * same.
    */
   async findKind(): Promise<KnownKind | undefined> {
-    const name = await this.#monitor.findKind();
+    const name = this.#node.kind ?? await this.#monitor.findKind();
     if (name === undefined || this.#known?.name === name) return this.#known;
     const known = await knowKind(this.#node);
     // Another search may have found it meanwhile.

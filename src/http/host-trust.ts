@@ -3,11 +3,8 @@
  *
  * @module
  */
-import { memoize } from "../lazy.ts";
 import { isIpLiteral, isLoopback, isPrivateName } from "./host-names.ts";
-import { problem } from "./problem.ts";
-import type { ServedRequest } from "./request.ts";
-import type { RequestTarget } from "./target.ts";
+import { hostOf, type HostRequest, type RequestTarget } from "./target.ts";
 
 /**
  * The host names to serve in addition to loopback names and IP literals, without a dot at the end;
@@ -17,9 +14,6 @@ export type Hosts = readonly string[] | "*";
 
 /** The host name that srvx 1.0 writes into the URL if the `Host` header cannot be parsed. */
 const UNPARSED = "_invalid_";
-
-/** RFC 9110, section 4.1, recommends a limit of at least 8000 octets. */
-const TARGET_LENGTH_MAX = 8192;
 
 /**
  * How a host name may be used:
@@ -32,26 +26,6 @@ const TARGET_LENGTH_MAX = 8192;
 export type HostTrust = "served" | "private" | "foreign";
 
 const STRICTEST_FIRST: readonly HostTrust[] = ["foreign", "private", "served"];
-
-type HostRequest = Pick<Request, "headers">;
-
-/** Proxies take a backslash as a character, and `URL` as a slash. */
-const BACKSLASH_IN_PATH = /^[^?#]*\\/;
-
-/** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
-export function refuseMalformed(
-  request: ServedRequest,
-  target: RequestTarget,
-): Response | undefined {
-  const { rawUrl = request.url } = request;
-  if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
-    return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
-  }
-  const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
-    !BACKSLASH_IN_PATH.test(rawUrl);
-  if (isWellFormed) return undefined;
-  return problem(400, "The request target or the Host header is malformed");
-}
 
 /**
  * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to
@@ -74,13 +48,3 @@ function trustInName(hosts: Hosts, host: string): HostTrust {
   const isServed = hosts === "*" || isIpLiteral(name) || isLoopback(name) || hosts.includes(name);
   return isServed ? "served" : isPrivateName(name) ? "private" : "foreign";
 }
-
-const hostOf = ({ headers }: HostRequest, { host }: RequestTarget): string =>
-  parseAuthority(headers.get("host") ?? host ?? "localhost");
-
-/** Returns an empty text if the authority is malformed. */
-const parseAuthority = memoize((authority) => {
-  const isPlain = /^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority);
-  const url = `http://${authority}`;
-  return isPlain && URL.canParse(url) ? new URL(url).hostname : "";
-});

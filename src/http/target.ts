@@ -1,9 +1,14 @@
 /**
- * Reads the target of a request.
+ * Reads the target of a request, and refuses malformed ones.
  *
  * @module
  */
 import { memoize } from "../lazy.ts";
+import { problem } from "./problem.ts";
+import type { ServedRequest } from "./request.ts";
+
+/** RFC 9110, section 4.1, recommends a limit of at least 8000 octets. */
+const TARGET_LENGTH_MAX = 8192;
 
 export interface RequestTarget {
   /** Empty if the target is malformed. */
@@ -46,3 +51,33 @@ export function isUnambiguous(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   return !path.includes("//") && !hasDotSegments(path);
 }
+
+export type HostRequest = Pick<Request, "headers">;
+
+/** Proxies take a backslash as a character, and `URL` as a slash. */
+const BACKSLASH_IN_PATH = /^[^?#]*\\/;
+
+/** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
+export function refuseMalformed(
+  request: ServedRequest,
+  target: RequestTarget,
+): Response | undefined {
+  const { rawUrl = request.url } = request;
+  if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
+    return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
+  }
+  const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
+    !BACKSLASH_IN_PATH.test(rawUrl);
+  if (isWellFormed) return undefined;
+  return problem(400, "The request target or the Host header is malformed");
+}
+
+export const hostOf = ({ headers }: HostRequest, { host }: RequestTarget): string =>
+  parseAuthority(headers.get("host") ?? host ?? "localhost");
+
+/** Returns an empty text if the authority is malformed. */
+const parseAuthority = memoize((authority) => {
+  const isPlain = /^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority);
+  const url = `http://${authority}`;
+  return isPlain && URL.canParse(url) ? new URL(url).hostname : "";
+});

@@ -49,6 +49,8 @@ export class KindState {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly outcomes: Map<string, QueryOutcome> = new Map();
+  /** The time that a node which responds to each request in time may take, in milliseconds. */
+  readonly timeout: number;
   readonly #options: KindStateOptions;
   readonly #pace: SyncPace = new SyncPace();
   #values: Values = {};
@@ -57,14 +59,9 @@ export class KindState {
     this.plan = plan;
     this.cache = new SourceCache(plan);
     this.#options = options;
-  }
-
-  /** The time that a node which responds to each request in time may take, in milliseconds. */
-  get timeout(): number {
-    const { plan } = this;
     const awaited = [...plan.sources.values()].filter(({ role }) => role !== "extra");
     const own = awaited.map(({ timeout }) => timeout);
-    return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
+    this.timeout = Math.max(options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
 
   /** The time from which the node's identity is asked for again; `-Infinity` if it is not known. */

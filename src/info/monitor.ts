@@ -124,8 +124,9 @@ export class Monitor {
 
   /** Waits for a node whose last response is old, but only for the node's timeout. */
   snapshot(): Snapshot | Promise<Snapshot> {
-    this.#poller.startIfDue();
-    return this.#fresh() ?? this.#nextSnapshot();
+    const now = this.#clock.now().monotonic;
+    if (now >= this.#poller.dueAt) this.#poller.startIfDue();
+    return this.#fresh(now) ?? this.#nextSnapshot();
   }
 
   /**
@@ -145,10 +146,9 @@ export class Monitor {
   }
 
   /** Returns the published snapshot unless it is too old to be repeated. */
-  #fresh(): Snapshot | undefined {
+  #fresh(now: number = this.#clock.now().monotonic): Snapshot | undefined {
     const published = this.#published;
-    const isFresh = published && this.#clock.now().monotonic < published.until;
-    return isFresh ? published.snapshot : undefined;
+    return published && now < published.until ? published.snapshot : undefined;
   }
 
   async #nextSnapshot(): Promise<Snapshot> {

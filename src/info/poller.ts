@@ -25,7 +25,8 @@ export class Poller {
   readonly #poll: (poll: Poll) => Promise<PollResult>;
   readonly #options: PollerOptions;
   #running: { since: number; signal: LightSignal; done: Promise<void> } | undefined;
-  #dueAt = -Infinity;
+  /** Before this time, `startIfDue` does nothing. */
+  dueAt = -Infinity;
   #hasFailed = false;
   #isClosed = false;
 
@@ -46,7 +47,7 @@ export class Poller {
 
   /** Makes a poll due now, unless the node did not respond to the last one. */
   makeDue(): void {
-    if (!this.#hasFailed) this.#dueAt = -Infinity;
+    if (!this.#hasFailed) this.dueAt = -Infinity;
   }
 
   startIfDue(isBackground = false): void {
@@ -56,7 +57,7 @@ export class Poller {
     if (running && since - running.since <= POLL_MAX) return;
     this.#running = undefined;
     if (running) running.signal.abort();
-    else if (since < this.#dueAt) return;
+    else if (since < this.dueAt) return;
     const signal = new LightSignal();
     const done = this.#run({ since, isBackground, signal });
     this.#running = { since, signal, done };
@@ -99,6 +100,6 @@ export class Poller {
     }
     this.#running = undefined;
     this.#hasFailed = result === "silent";
-    this.#dueAt = this.#hasFailed ? now() + RETRY_MS : poll.since + ttl;
+    this.dueAt = this.#hasFailed ? now() + RETRY_MS : poll.since + ttl;
   }
 }

@@ -33,12 +33,6 @@ export const RESPONSE_DEPTH_MAX = 10_000;
 /** The number of calls in a batch. */
 export const CALLS_MAX = 1000;
 
-/** `params` is the JSON text of an array or an object. */
-export function writeCall(method: string, id: number, params: string | undefined): string {
-  const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
-  return params === undefined ? `${start}}` : `${start},"params":${params}}`;
-}
-
 /** All members are JSON text. Some nodes omit members that JSON-RPC requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;

@@ -17,7 +17,6 @@ import {
   type RpcFailure,
   type RpcOutcome,
   type RpcResponse,
-  writeCall,
 } from "./json-rpc.ts";
 import { isLong, pause } from "../slices.ts";
 import type { TextResponse } from "./request.ts";
@@ -282,3 +281,9 @@ async function countIn(
 /** A text without an id may be an error of another server. */
 const isRpcError = ({ id, error = "" }: RpcResponse): boolean =>
   error.startsWith("{") || (error.startsWith('"') && id !== undefined);
+
+/** `params` is the JSON text of an array or an object. */
+export function writeCall(method: string, id: number, params: string | undefined): string {
+  const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
+  return params === undefined ? `${start}}` : `${start},"params":${params}}`;
+}

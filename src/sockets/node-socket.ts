@@ -5,13 +5,8 @@
  */
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
-import {
-  outcomeOf,
-  RESPONSE_DEPTH_MAX,
-  responseIn,
-  type RpcOutcome,
-  writeCall,
-} from "../node/json-rpc.ts";
+import { outcomeOf, RESPONSE_DEPTH_MAX, responseIn, type RpcOutcome } from "../node/json-rpc.ts";
+import { writeCall } from "../node/rpc.ts";
 import { pause } from "../slices.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";

@@ -19,7 +19,7 @@ export async function describeChain(): Promise<Json> {
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-export async function describeStorage(): Promise<Json> {
+export async function describeErgo(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 

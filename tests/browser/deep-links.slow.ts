@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closePages, launch, QUIET, watch } from "./_browser.ts";
-import { describeStorage } from "./_documents.ts";
+import { describeErgo } from "./_documents.ts";
 import { NODE, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -29,7 +29,7 @@ let browser: Browser;
 let server: Served;
 
 deepLinks.before(async () => {
-  const document = await describeStorage();
+  const document = await describeErgo();
   [server, browser] = await Promise.all([
     serveNode({ info: () => NODE, document }),
     launch(),
@@ -111,11 +111,8 @@ deepLinks(
         );
       await page.goto(`${server.url}${SIMPLE}#op/getHeaderIds`);
       await operation.locator("form").waitFor();
-      const [atFirst, name] = [
-        await values(),
-        await operation.locator("input").first()
-          .getAttribute("name"),
-      ];
+      const atFirst = await values();
+      const name = await operation.locator("input").first().getAttribute("name");
       assert.ok(atFirst.length > 0 && name);
       for (const link of [`#op/getHeaderIds?${name}=77`, `?${name}=77#op/getHeaderIds`]) {
         await page.goto("about:blank");
@@ -130,8 +127,14 @@ deepLinks(
       await operation.locator("input").first().fill("12");
       const typed = await values();
       for (const fragment of [`op/getHeaderIds?${name}=77`, "", "op/getHeaderIds"]) {
-        await page.evaluate((fragment) => location.hash = fragment, fragment);
-        await page.waitForTimeout(50);
+        await page.evaluate((fragment) =>
+          new Promise<void>((resolve) => {
+            // The listener of the page, and what it draws, come first.
+            addEventListener("hashchange", () => {
+              requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+            }, { once: true });
+            location.hash = fragment;
+          }), fragment);
         assert.equal(await values(), typed, fragment);
       }
     }),

@@ -5,7 +5,7 @@ import type { Json } from "../../src/json/values.ts";
 import { serious, unknownIn } from "./_axe.ts";
 import { until } from "../nodes/_daemon.ts";
 import { closePages, launch, QUIET, watch } from "./_browser.ts";
-import { describeBroker, describeChain, describeStorage } from "./_documents.ts";
+import { describeBroker, describeChain, describeErgo } from "./_documents.ts";
 import {
   fitsInWidth,
   hold,
@@ -36,7 +36,7 @@ const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][
       },
       ...{ status: "syncing", progress: 0.43, head_at: ago(86_400 * 9), api: NODE.api },
     },
-    describeStorage,
+    describeErgo,
   ],
   [
     "broker",

@@ -30,7 +30,7 @@ const inPage = async (url: string, use: (page: Page) => Promise<void>) => {
   }
 };
 
-const subscribed = async (url: string) =>
+const countSubscriptions = async (url: string) =>
   Number(
     /^nodeface_socket_subscriptions (\d+)$/m.exec(
       await (await fetch(`${url}/v1/metrics`)).text(),
@@ -60,7 +60,7 @@ testWhere(
           await page.keyboard.press("Enter");
           const status = operation.locator(".status");
           await status.getByText("Receiving").waitFor();
-          await until(async () => await subscribed(url) === 1);
+          await until(async () => await countSubscriptions(url) === 1);
           for (let block = 0; block < 120; block++) await call("evm_mine", []);
           const heads = operation.locator(".response pre[role=region] div");
           await status.getByText("· 120").waitFor();
@@ -79,9 +79,9 @@ testWhere(
           await status.getByText("Stopped").waitFor();
           assert.match(await status.innerText(), "120 received");
           assert.is(await heads.count(), 100);
-          await until(async () => await subscribed(url) === 0);
+          await until(async () => await countSubscriptions(url) === 0);
           await form.getByRole("button", { name: "Start", exact: true }).click();
-          await until(async () => await subscribed(url) === 1);
+          await until(async () => await countSubscriptions(url) === 1);
           assert.is(await heads.count(), 0);
         }),
       "reads",
@@ -92,7 +92,7 @@ testWhere(
 testWhere(
   subscriptions,
   without(ANVIL),
-  "Start with a wrong parameter says why, and the end of the service is told",
+  "a wrong parameter is marked, and the page says when the service stops",
   () =>
     besideNode(
       startAnvil(),
@@ -105,6 +105,7 @@ testWhere(
           const start = form.getByRole("button", { name: "Start", exact: true });
           await start.click();
           await operation.locator(".status").getByText("400").waitFor();
+          await form.locator('[name=filter][aria-invalid="true"]').waitFor();
           await form.locator("[name=filter]").fill("");
           await start.click();
           await operation.locator(".status").getByText("Receiving").waitFor();
@@ -142,7 +143,7 @@ testWhere(
 testWhere(
   subscriptions,
   without(ANVIL),
-  "with a token, the page's stream and EventSource's differ: only the page can send it",
+  "with a token, the page can open a stream; an EventSource cannot send it",
   () =>
     besideNode(
       startAnvil(),
@@ -157,12 +158,14 @@ testWhere(
           await form.locator(".secret").fill(TOKEN);
           await start.click();
           await operation.locator(".status").getByText("Receiving").waitFor();
+          const events = `${url}/v1/rpc/eth_subscribe?subscription=newHeads`;
+          assert.is(await streamIn(page, events), "state 2");
         }),
       { clients: [CLIENT] },
     ),
 );
 
-/** Opens a connection in a page, and returns the chain's id or how the connection ended. */
+/** Returns the protocol and the response to `eth_chainId`, or the code of the connection's end. */
 const dialIn = (page: Page, url: string, protocols: readonly string[] = []) =>
   page.evaluate(
     ([url, protocols]) =>
@@ -202,27 +205,28 @@ testWhere(
   without(ANVIL),
   "pages of other origins get no WebSocket and no events; our own and allowed ones do",
   () =>
-    withStranger((stranger) =>
-      besideNode(startAnvil(), "ethereum", async ({ url }) => {
+    withStranger((allowed) => {
+      // The same server by another host name is another origin.
+      const stranger = allowed.replace("127.0.0.1", "localhost");
+      return besideNode(startAnvil(), "ethereum", async ({ url }) => {
         const socket = url.replace("http", "ws");
         const events = `${url}/v1/rpc/eth_subscribe?subscription=newHeads`;
-        await inPage(`${url}/${SIMPLE}`, async (page) => {
-          assert.match(await dialIn(page, `${socket}/v1/rpc`), '"result":"0x7a69"');
-          assert.match(await dialIn(page, socket), '"result":"0x7a69"');
-          assert.is(await streamIn(page, events), "open");
-        });
-        for (const other of [stranger, stranger.replace("127.0.0.1", "localhost")]) {
+        for (const friendly of [`${url}/${SIMPLE}`, allowed]) {
+          await inPage(friendly, async (page) => {
+            assert.match(await dialIn(page, `${socket}/v1/rpc`), '"result":"0x7a69"');
+            assert.match(await dialIn(page, socket), '"result":"0x7a69"');
+            assert.is(await streamIn(page, events), "open");
+          });
+        }
+        for (const other of [stranger, "data:text/html,<p>A page"]) {
           await inPage(other, async (page) => {
             assert.is(await dialIn(page, `${socket}/v1/rpc`), "1006");
             assert.is(await dialIn(page, `${socket}/v1/rpc`, ["bearer", TOKEN]), "1006");
             assert.is(await streamIn(page, events), "state 2");
           });
         }
-        await inPage("data:text/html,<p>A page", async (page) => {
-          assert.is(await dialIn(page, `${socket}/v1/rpc`), "1006");
-        });
-      })
-    ),
+      }, { open: ["reads"], origins: [allowed] });
+    }),
 );
 
 testWhere(

@@ -11,15 +11,20 @@ const { path, start } = PROGRAMS.bitcoin!;
 
 const litecoind = suite("read-only operations of litecoind, called from the simple page");
 
-testWhere(litecoind, without(path), "each operation shows the node's own result", async () => {
-  const node = await start();
-  try {
-    const { sent, wrong } = await sendReads(node, "bitcoin");
-    assert.equal(wrong, []);
-    assert.ok(sent >= 40, `${sent} were sent`);
-  } finally {
-    await node.stop();
-  }
-});
+testWhere(
+  litecoind,
+  without(path),
+  "each operation shows the result that the node itself gives",
+  async () => {
+    const node = await start();
+    try {
+      const { sent, wrong } = await sendReads(node, "bitcoin");
+      assert.equal(wrong, []);
+      assert.ok(sent >= 40, `${sent} were sent`);
+    } finally {
+      await node.stop();
+    }
+  },
+);
 
 litecoind.run();

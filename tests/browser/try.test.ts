@@ -193,23 +193,26 @@ tries(
     }, { server: own }),
 );
 
-tries("three streams leave connections for the rest of the page", () =>
-  inPage(async (page) => {
-    const operations = [1, 2, 3, 4].map((at) => operationAt(page, `endless${at}`));
-    for (const operation of operations) {
-      const form = await openForm(operation);
-      await form.getByRole("button", { name: "Start", exact: true }).click();
-      const isLast = operation === operations.at(-1);
-      await operation.getByText(isLast ? /^Not started: stop another/ : /^Receiving/).waitFor();
-    }
-    const numbers = operationAt(page, "numbers");
-    await openForm(numbers);
-    assert.is((await sendForm(numbers)).status, "200");
-    await operations[0]!.getByRole("button", { name: "Stop", exact: true }).click();
-    await operations[0]!.getByText(/^Stopped/).waitFor();
-    await operations[3]!.getByRole("button", { name: "Start", exact: true }).click();
-    await operations[3]!.getByText(/^Receiving/).waitFor();
-  }));
+tries(
+  "three streams may be open at once, and leave connections for other calls",
+  () =>
+    inPage(async (page) => {
+      const operations = [1, 2, 3, 4].map((at) => operationAt(page, `endless${at}`));
+      for (const operation of operations) {
+        const form = await openForm(operation);
+        await form.getByRole("button", { name: "Start", exact: true }).click();
+        const isLast = operation === operations.at(-1);
+        await operation.getByText(isLast ? /^Not started: stop another/ : /^Receiving/).waitFor();
+      }
+      const numbers = operationAt(page, "numbers");
+      await openForm(numbers);
+      assert.is((await sendForm(numbers)).status, "200");
+      await operations[0]!.getByRole("button", { name: "Stop", exact: true }).click();
+      await operations[0]!.getByText(/^Stopped/).waitFor();
+      await operations[3]!.getByRole("button", { name: "Start", exact: true }).click();
+      await operations[3]!.getByText(/^Receiving/).waitFor();
+    }),
+);
 
 tries(
   "a page that is opened with a login in its URL works, and does not show the login",
@@ -375,16 +378,19 @@ tries(
     }),
 );
 
-tries("binary and empty responses are shown too", () =>
-  inPage(async (page) => {
-    await openForm(operationAt(page, "octets"));
-    await sendForm(operationAt(page, "octets"));
-    await operationAt(page, "octets").getByRole("link", { name: "Download (3 bytes)" })
-      .waitFor();
-    await openForm(operationAt(page, "nothing"));
-    const { status, text } = await sendForm(operationAt(page, "nothing"));
-    assert.equal([status, text], ["204 No Content", ""]);
-  }));
+tries(
+  "a binary response can be downloaded, and an empty one is shown",
+  () =>
+    inPage(async (page) => {
+      await openForm(operationAt(page, "octets"));
+      await sendForm(operationAt(page, "octets"));
+      await operationAt(page, "octets").getByRole("link", { name: "Download (3 bytes)" })
+        .waitFor();
+      await openForm(operationAt(page, "nothing"));
+      const { status, text } = await sendForm(operationAt(page, "nothing"));
+      assert.equal([status, text], ["204 No Content", ""]);
+    }),
+);
 
 tries(
   "the keyboard alone is enough to find an operation, fill it in, send it and read the response",
@@ -405,7 +411,7 @@ tries(
     }),
 );
 
-tries("a response can be copied", () =>
+tries("the curl command and the response can be copied", () =>
   inPage(async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const operation = operationAt(page, "numbers");
@@ -421,7 +427,7 @@ tries("a response can be copied", () =>
   }));
 
 tries(
-  "a token is typed in once, is sent only to this service, and is not part of curl commands",
+  "a token is typed in once, is sent only by operations that need it, and is in no curl command",
   () =>
     inPage(async (page) => {
       const form = await openForm(operationAt(page, "secret"));

@@ -22,27 +22,30 @@ const interfaces = suite("interfaces of real nodes");
 
 for (const program of NODES) {
   const { name, kind, path, lacks = [] } = program;
+  // hardhat and ganache lack many methods of their kind.
+  const isPartial = name !== kind;
   testWhere(
     interfaces,
     without(path),
-    `${name}: described operations exist, and their responses match the schemas`,
+    isPartial
+      ? `${name}: 90 % of the responses match the schemas`
+      : `${name}: 95 % of the described operations exist, and 90 % of the responses match`,
     async () => {
       let harmless = 0;
       const { parts, outcomes } = await askKind(program, async (node, asked) => {
         const { parts } = asked;
         harmless = operationsOf(parts).filter(([, marks]) => isHarmless(marks, node)).length;
         await compareShown(node, name, kind, asked);
-        if (name !== kind) return;
+        if (isPartial) return;
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // hardhat and ganache lack many methods, so only the methods that they have are checked.
-      const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
+      const isAsked = (one: Outcome) => isPartial ? one.exists : !lacks.includes(one.name);
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
       const { asked: number, exist, right } = tally(name, parts, asked);
       assert.ok(outcomes.length >= 0.75 * harmless, `${outcomes.length} of ${harmless} were asked`);
-      assert.ok(exist >= 0.95 * number, wrong.join("\n"));
+      if (!isPartial) assert.ok(exist >= 0.95 * number, wrong.join("\n"));
       assert.ok(right >= 0.9 * number, wrong.join("\n"));
     },
   );

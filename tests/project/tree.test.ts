@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ...["abort-signal.ts", "bytes.ts", "closeable.ts", "decode.ts", "listeners.ts", "nearest.ts"],
       ...["run-id.ts", "throughput.ts", "units.ts", "untrusted-text.ts", "with-timeout.ts"],
     ],
+    ["file-queue.ts"],
     ["platform.ts"],
     ["slices.ts"],
     ["lazy.ts", "regular-expression.ts", "utf8.ts", "json", "kinds"],
