@@ -6,14 +6,13 @@
  */
 import { withTimeout } from "./with-timeout.ts";
 
-/** The number of files that are read at once, one of a folder. */
-const READINGS_MAX = 3;
-/** The same for a folder with a file that is late: its other files may be on another disk. */
-const BESIDE_LATE_MAX = 2;
+/** The number of files that are read at once, and of those on one disk. */
+const READINGS_MAX = 3, ON_DISK_MAX = 2;
 
 interface Reading {
   readonly place: string;
-  readonly folder: string;
+  /** The disk, or the folder of a file that has not been found yet. */
+  readonly disk: string;
   /** When it began, or when it was asked for. On the clock of `performance.now()`. */
   since: number;
   /** True once it has not ended in time. */
@@ -22,6 +21,8 @@ interface Reading {
 
 export class FileQueue {
   readonly #running = new Set<Reading>();
+  /** The disks on which files were found. */
+  readonly #disks = new Map<string, string>();
   /** What waits, in the order of its turns, and the functions that begin it. */
   readonly #waiting = new Map<Reading, () => void>();
 
@@ -30,28 +31,29 @@ export class FileQueue {
    *
    * @param where the path or URL of the file
    * @param timeout in milliseconds, also for readings that keep it waiting
+   * @param read must call `onDisk` with the number of the disk as soon as it is known
    * @param late called when the time is over; must throw
    */
   async read<T>(
     where: string | URL,
     timeout: number,
-    read: () => Promise<T>,
+    read: (onDisk: (disk: number) => void) => Promise<T>,
     late: () => never,
   ): Promise<T> {
     const place = String(where).replace(/^file:\/\//, "");
-    const folder = place.replace(/[^/\\]*$/, "");
-    const reading = { place, folder, since: performance.now(), isLate: false };
+    const disk = this.#disks.get(place) ?? place.replace(/[^/\\]*$/, "");
+    const reading = { place, disk, since: performance.now(), isLate: false };
     if (this.#blockersOf(reading).length === 0) this.#running.add(reading);
     else await this.#turnOf(reading, timeout, late);
     const end = () => {
       this.#running.delete(reading);
       this.#beginNext();
     };
-    const result = read();
+    // Some runtimes have no numbers of disks on Windows.
+    const result = read((disk) => void (disk && this.#disks.set(place, String(disk))));
     result.then(end, end);
     return await withTimeout(result, timeout, () => {
       reading.isLate = true;
-      this.#beginNext();
       return late();
     });
   }
@@ -84,6 +86,7 @@ export class FileQueue {
 
   #beginNext(): void {
     for (const [reading, begin] of [...this.#waiting]) {
+      if (this.#running.size >= READINGS_MAX) return;
       if (this.#blockersOf(reading).length > 0) continue;
       this.#waiting.delete(reading);
       reading.since = performance.now();
@@ -93,12 +96,12 @@ export class FileQueue {
   }
 
   /** Returns the readings that keep this one waiting. */
-  #blockersOf({ place, folder }: Reading): Reading[] {
+  #blockersOf({ place, disk }: Reading): Reading[] {
     const running = [...this.#running];
-    const inFolder = running.filter((one) => one.folder === folder);
-    const first = inFolder.filter((one) => one.place === place || !one.isLate);
-    if (first.length > 0) return first;
-    const most = inFolder.length > 0 ? BESIDE_LATE_MAX : READINGS_MAX;
-    return running.length >= most ? running : [];
+    const same = running.filter((one) => one.place === place);
+    if (same.length > 0) return same;
+    const onDisk = running.filter((one) => one.disk === disk);
+    if (onDisk.length >= ON_DISK_MAX || onDisk.some(({ isLate }) => isLate)) return onDisk;
+    return running.length >= READINGS_MAX ? running : [];
   }
 }

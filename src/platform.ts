@@ -131,11 +131,12 @@ export async function findFile(
   url: URL,
   timeout: number,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
-  return await inTime(url, timeout, async () => {
+  return await inTime(url, timeout, async (onDisk) => {
     const { realpath, stat } = builtin("node:fs/promises", NO_FILES);
     const { fileURLToPath, pathToFileURL } = builtin("node:url", NO_FILES);
     const path = await realpath(fileURLToPath(url));
     const found = await stat(path);
+    onDisk(found.dev);
     if (!found.isFile()) throw new PlatformError("it is not a regular file");
     const { size, mtimeMs, ino } = found;
     return { url: pathToFileURL(path), size, stamp: `${mtimeMs}-${ino}-${size}` };
@@ -167,7 +168,7 @@ const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformErro
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
-  return await inTime(place, timeout, () => read(place, limit));
+  return await inTime(place, timeout, (onDisk) => read(place, limit, onDisk));
 }
 
 const queue = new FileQueue();
@@ -175,7 +176,7 @@ const queue = new FileQueue();
 async function inTime<T>(
   place: string | URL,
   timeout: number,
-  read: () => Promise<T>,
+  read: (onDisk: (disk: number) => void) => Promise<T>,
 ): Promise<T> {
   try {
     return await queue.read(place, timeout, read, () => {
@@ -186,12 +187,17 @@ async function inTime<T>(
   }
 }
 
-async function read(place: string | URL, limit: number): Promise<Bytes> {
+async function read(
+  place: string | URL,
+  limit: number,
+  onDisk: (disk: number) => void,
+): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);
   const { stat } = builtin("node:fs/promises", NO_FILES);
   const path = typeof place === "string" ? expand(place) : place;
   // Opening a pipe would block, and reading a device may never end.
   const found = await stat(path);
+  onDisk(found.dev);
   if (!found.isFile()) throw new PlatformError("it is not a regular file");
   // Files in `/proc` report a size of 0.
   const bytes = await gatherBytes(createReadStream(path), limit);
