@@ -65,8 +65,8 @@ export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean
  * nodes may alternate. In milliseconds.
  */
 const RECENT = 300_000;
-/** The same in responses, which may be far apart. */
-const RECENT_RESPONSES = 6;
+/** The same in polls, which may be far apart. */
+const RECENT_POLLS = 3;
 /** The number of values that are remembered. */
 const RECENT_MAX = 8;
 
@@ -76,14 +76,15 @@ class Changes {
   #key: string | undefined;
   #unchanged = 0;
   #advancedAt: number | undefined;
-  /** When each of the last values was seen last, and as which of all responses. */
-  readonly #seen = new Map<string, { readonly at: number; readonly count: number }>();
-  #count = 0;
+  /** When each of the last values was seen last. */
+  readonly #seenAt = new Map<string, number>();
 
   /** A value that is missing for a while has not changed. */
   advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    const isChange = key !== this.#key && !this.#isRecent(key, now);
+    const recent = Math.max(RECENT, RECENT_POLLS * (now - (this.#advancedAt ?? now)));
+    const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= recent;
+    const isChange = key !== this.#key && !isRecent;
     this.hasChanged ||= isChange && !!this.#key;
     this.#unchanged = isChange ? 0 : this.timeUntil(now, isAway);
     this.#key = key;
@@ -91,17 +92,11 @@ class Changes {
     this.#remember(key, now);
   }
 
-  #isRecent(key: string, now: number): boolean {
-    const seen = this.#seen.get(key);
-    return seen !== undefined &&
-      (now - seen.at <= RECENT || this.#count - seen.count <= RECENT_RESPONSES);
-  }
-
   #remember(key: string, now: number): void {
-    this.#seen.delete(key);
-    this.#seen.set(key, { at: now, count: ++this.#count });
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > RECENT_MAX) this.#seen.delete(oldest!);
+    this.#seenAt.delete(key);
+    this.#seenAt.set(key, now);
+    const [oldest] = this.#seenAt.keys();
+    if (this.#seenAt.size > RECENT_MAX) this.#seenAt.delete(oldest!);
   }
 
   /** Returns the time since the value last changed, without that in which the node was away. */
