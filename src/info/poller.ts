@@ -26,7 +26,7 @@ export class Poller {
   readonly #options: PollerOptions;
   #running: { since: number; signal: LightSignal; done: Promise<void> } | undefined;
   /** Before this time, `startIfDue` does nothing. */
-  dueAt = -Infinity;
+  dueAt: number = -Infinity;
   #hasFailed = false;
   #isClosed = false;
 
