@@ -11,8 +11,6 @@ const READINGS_MAX = 3, ON_DISK_MAX = 2;
 
 interface Reading {
   readonly place: string;
-  /** The disk, or the folder of a file that has not been found yet. */
-  readonly disk: string;
   /** When it began, or when it was asked for. On the clock of `performance.now()`. */
   since: number;
   /** True once it has not ended in time. */
@@ -22,7 +20,7 @@ interface Reading {
 export class FileQueue {
   readonly #running = new Set<Reading>();
   /** The disks on which files were found. */
-  readonly #disks = new Map<string, string>();
+  readonly #disks = new Map<string, number>();
   /** What waits, in the order of its turns, and the functions that begin it. */
   readonly #waiting = new Map<Reading, () => void>();
 
@@ -41,16 +39,18 @@ export class FileQueue {
     late: () => never,
   ): Promise<T> {
     const place = String(where).replace(/^file:\/\//, "");
-    const disk = this.#disks.get(place) ?? place.replace(/[^/\\]*$/, "");
-    const reading = { place, disk, since: performance.now(), isLate: false };
+    const reading = { place, since: performance.now(), isLate: false };
     if (this.#blockersOf(reading).length === 0) this.#running.add(reading);
     else await this.#turnOf(reading, timeout, late);
     const end = () => {
       this.#running.delete(reading);
       this.#beginNext();
     };
-    // Some runtimes have no numbers of disks on Windows.
-    const result = read((disk) => void (disk && this.#disks.set(place, String(disk))));
+    const result = read((disk) => {
+      // Some runtimes have no numbers of disks on Windows.
+      if (disk) this.#disks.set(place, disk);
+      this.#beginNext();
+    });
     result.then(end, end);
     return await withTimeout(result, timeout, () => {
       reading.isLate = true;
@@ -96,12 +96,15 @@ export class FileQueue {
   }
 
   /** Returns the readings that keep this one waiting. */
-  #blockersOf({ place, disk }: Reading): Reading[] {
+  #blockersOf({ place }: Reading): Reading[] {
     const running = [...this.#running];
     const same = running.filter((one) => one.place === place);
     if (same.length > 0) return same;
-    const onDisk = running.filter((one) => one.disk === disk);
-    if (onDisk.length >= ON_DISK_MAX || onDisk.some(({ isLate }) => isLate)) return onDisk;
+    // Files that have not been found yet may be anywhere, so that they count as one disk.
+    const disk = this.#disks.get(place);
+    const onDisk = running.filter((one) => this.#disks.get(one.place) === disk);
+    const isAway = disk !== undefined && onDisk.some(({ isLate }) => isLate);
+    if (onDisk.length >= ON_DISK_MAX || isAway) return onDisk;
     return running.length >= READINGS_MAX ? running : [];
   }
 }

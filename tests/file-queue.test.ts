@@ -59,7 +59,7 @@ files("a disk that is away takes two threads, and other disks are read", async (
 
 files("a link to a disk that is away keeps no file beside the link waiting", async () => {
   const { read, begun, end, readWell } = setQueue({ etc: 1 });
-  await readWell("/etc/token", "/etc/config");
+  await readWell("/etc/config");
   assert.is(await read("/etc/link"), "late");
   for (const place of ["/etc/token", "/etc/config"]) {
     const reading = read(place);
@@ -70,8 +70,47 @@ files("a link to a disk that is away keeps no file beside the link waiting", asy
   assert.equal(begun, ["/etc/link", "/etc/token", "/etc/config"]);
 });
 
+files("files that were never found take two threads", async () => {
+  const { read, begun, end, readWell } = setQueue({ etc: 1 });
+  await readWell("/etc/config");
+  const places = ["/away/a", "/far/b", "/off/c"];
+  assert.equal(await Promise.all(places.map(read)), places.map(() => "late"));
+  assert.equal(begun, ["/away/a", "/far/b"]);
+  const reading = read("/etc/config");
+  end("/etc/config");
+  assert.is(await reading, "/etc/config");
+});
+
+files(
+  "a disk that hangs only after its files were found takes no more than three threads",
+  async () => {
+    const queue = new FileQueue();
+    const begun: string[] = [];
+    const read = (place: string, disk: number) =>
+      queue.read(place, 20, (onDisk) => {
+        begun.push(place);
+        onDisk(disk);
+        return new Promise<never>(() => {});
+      }, () => {
+        throw new Error("late");
+      }).catch(({ message }: Error) => message);
+    const places = ["/t/a", "/t/b", "/u/c"];
+    assert.equal(
+      await Promise.all(places.map((place) => read(place, 7))),
+      places.map(() => "late"),
+    );
+    assert.equal(begun, ["/t/a", "/t/b", "/u/c"]);
+    assert.equal(await Promise.all(["/t/d", "/t/a"].map((place) => read(place, 7))), [
+      "late",
+      "late",
+    ]);
+    assert.is(begun.length, 3);
+  },
+);
+
 files("no more than three files are read at once, and they go on in order", async () => {
-  const { read, begun, end } = setQueue({}, 60_000);
+  const { read, begun, end, readWell } = setQueue({ a: 1, b: 2, c: 3, d: 4 }, 60_000);
+  await readWell("/a/1", "/a/2", "/a/3", "/b/1", "/c/1", "/d/1");
   const all = Promise.all(["/a/1", "/a/2", "/a/3", "/b/1", "/c/1", "/d/1"].map(read));
   assert.equal(begun, ["/a/1", "/a/2", "/b/1"]);
   for (const [ended, next] of [["/b/1", "/c/1"], ["/a/1", "/a/3"], ["/c/1", "/d/1"]] as const) {
