@@ -1,20 +1,39 @@
 /** Calls the read-only operations of a real node from the forms of the simple page. */
 import type { Page } from "playwright-core";
+import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { markedAs } from "../gateway/_ask-through.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interface.ts";
+import { testWhere, without } from "../_needs.ts";
+import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { closePages, launch } from "./_browser.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-export interface Reads {
+interface Reads {
   readonly sent: number;
   readonly wrong: readonly string[];
 }
 
-export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
+/** @param least the number of operations that must have been called */
+export function testResults(suite: Test, kind: string, least: number): void {
+  const { path, start } = PROGRAMS[kind]!;
+  const sentence = "each operation shows the result that the node itself gives";
+  testWhere(suite, without(path), sentence, async () => {
+    const node = await start();
+    try {
+      const { sent, wrong } = await sendReads(node, kind);
+      assert.equal(wrong, []);
+      assert.ok(sent >= least, `${sent} were sent`);
+    } finally {
+      await node.stop();
+    }
+  });
+}
+
+async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
   const beside = await startBeside(node, kind, "reads");
   const browser = await launch();

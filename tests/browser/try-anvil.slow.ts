@@ -2,22 +2,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
-import { sendReads, sendWrong } from "./_try-node.ts";
+import { sendWrong, testResults } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.ethereum!;
 
 const anvil = suite("read-only operations of anvil, called from the simple page");
 
-testWhere(anvil, without(path), "each operation shows the node's own result", async () => {
-  const node = await start();
-  try {
-    const { sent, wrong } = await sendReads(node, "ethereum");
-    assert.equal(wrong, []);
-    assert.ok(sent >= 30, `${sent} were sent`);
-  } finally {
-    await node.stop();
-  }
-});
+testResults(anvil, "ethereum", 30);
 
 testWhere(anvil, without(path), "an invalid parameter is marked at its field", async () => {
   const node = await start();
