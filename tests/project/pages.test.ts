@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ROOT } from "../_paths.ts";
+import { NOT_TRIED } from "./_manual.ts";
 
 const pages = suite("the documents of this project");
 
@@ -88,6 +89,14 @@ pages("every file and every build step that ARCHITECTURE.md names exists", () =>
     .map(([, path]) => path!);
   assert.ok(named.length > 25, "the files were not found");
   for (const path of named) assert.ok(existsSync(join(ROOT, path)), path);
+});
+
+pages("a page says in the words that the manual's tests know what they do not run", () => {
+  for (const page of MANUAL) {
+    const paragraphs = text(page).split("\n\n");
+    const excluding = paragraphs.filter((paragraph) => /manual's\s+tests/.test(paragraph));
+    for (const paragraph of excluding) assert.match(paragraph, NOT_TRIED, page);
+  }
 });
 
 pages("each version in CHANGELOG.md has the types of change in the usual order", () => {
