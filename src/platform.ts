@@ -18,28 +18,36 @@ export class PlatformError extends Error {
 
   /** True if there is no such file or program. */
   get isMissing(): boolean {
-    const { code } = (this.cause ?? {}) as { code?: unknown };
-    return code === "ENOENT" || code === "ENOTDIR";
+    return MISSING.includes(this.#code);
   }
 
   /** True if the disk is away, which says nothing about the file. */
   get isAway(): boolean {
-    const { code } = (this.cause ?? {}) as { code?: string };
-    return AWAY.includes(code ?? "");
+    return AWAY.includes(this.#code);
+  }
+
+  /** True if another user, or the same one at another time, may be able to read the file. */
+  get dependsOnReader(): boolean {
+    return this.isAway || OF_READER.includes(this.#code);
+  }
+
+  get #code(): string {
+    return String(((this.cause ?? {}) as { code?: unknown }).code);
   }
 }
 
 const LATE = "ETIMEDOUT";
+/** systemd shows credentials only to the service that has them. */
+const NO_CREDENTIALS = "NO_CREDENTIALS";
+const MISSING: readonly string[] = ["ENOENT", "ENOTDIR"];
 const AWAY: readonly string[] = [LATE, "EIO", "ESTALE", "ENOTCONN", "EHOSTDOWN"];
-
-/** The reason why this process cannot read a file that exists. */
-export const FORBIDDEN = "this user may not read it";
+const OF_READER: readonly string[] = ["EACCES", "EPERM", NO_CREDENTIALS];
 
 const FILE_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
-  EACCES: FORBIDDEN,
-  EPERM: FORBIDDEN,
+  EACCES: "this user may not read it",
+  EPERM: "this user may not read it",
   EISDIR: "it is a folder",
   NotCapable: "Deno needs the permission --allow-read",
 };
@@ -309,7 +317,6 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
  * Credentials).
  */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
-export const NO_CREDENTIALS: string = `$${CREDENTIALS_DIRECTORY} is not set`;
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
@@ -320,7 +327,10 @@ export function isAnchored(path: string): boolean {
 export function expand(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);
-    if (!folder) throw new PlatformError(NO_CREDENTIALS);
+    if (!folder) {
+      const cause = { code: NO_CREDENTIALS };
+      throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`, { cause });
+    }
     return path.replace(CREDENTIALS, () => folder);
   }
   const home = HOME.test(path) ? readVariable("HOME") ?? readVariable("USERPROFILE") : undefined;
@@ -338,7 +348,4 @@ function platformErrorFor(
 
 const takesLonger = (timeout: number) => `it takes longer than ${timeout} ms`;
 
-/** Tells whether a message ends with the reason of an error that `isAway`. */
-export const isAboutAway = (message: string): boolean =>
-  AWAY.some((code) => message.endsWith(code)) || /it takes longer than \d+ ms$/.test(message);
 const isLarger = (limit: number) => `it is larger than ${formatSize(limit)}`;

@@ -172,9 +172,9 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
+        "prot is an unknown key; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
       ],
-      ["2:1", "unknown key nod; did you mean node?"],
+      ["2:1", "nod is an unknown key; did you mean node?"],
       ["3:9", "listen must be an address and a port up to 65535, as in 127.0.0.1:8080"],
       ["4:14", "node.url must begin with http:// or https://, not ftp://"],
       [
@@ -188,7 +188,7 @@ info:
       ["6:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5'],
       ["8:15", "info.sources.a.get must be a path"],
       ["9:19", "info.sources.b.jsonrpc must be"],
-      ["9:22", "unknown key info.sources.b.foo; expected one of jsonrpc, params"],
+      ["9:22", "info.sources.b.foo is an unknown key; expected one of jsonrpc, params"],
       ["10:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
       ["12:5", "info.fields.Height must be a key in snake_case"],
       ["13:14", "info.fields.version must be a source name and a JSON Pointer joined by #"],
@@ -347,7 +347,7 @@ config("errors in arguments, environment and file are reported together", async 
         "NODE_URL",
         "--port must be",
         "NODEFACE_HOST must be",
-        "f:1:1: unknown key y",
+        "f:1:1: y is an unknown key",
       ]
     ) {
       assert.ok(lines.some((line) => line.includes(part)), `${part} in ${lines.join("\n")}`);
@@ -626,7 +626,7 @@ config("the error for an invalid value gives the limit or the nearest valid name
   );
   assert.match(
     of("node: { auth: { basic_file: /x, mach: y } }"),
-    "unknown key node.auth.mach; did",
+    "node.auth.mach is an unknown key; did",
   );
   assert.match(of("listen: '*:9160'"), "use 0.0.0.0 for all IPv4 addresses, or :: for all");
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
@@ -884,14 +884,17 @@ config("for an unknown flag, the intended flag or key is suggested", async () =>
 config("for a key in the wrong section, the right key is suggested", () => {
   for (
     const [text, complaint] of [
-      ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
-      ["kind: etcd", "unknown key kind; did you mean node.kind?"],
-      ["port: 80", "unknown key port; did you mean listen?"],
-      ["host: a", "unknown key host; did you mean listen?"],
-      ["spec: a.yaml", "unknown key spec; did you mean description?"],
-      ["token_file: a", "unknown key token_file; expected one of"],
-      ["fields: {}", "unknown key fields; did you mean info.fields?"],
-      ["node: { basic_file: a }", "unknown key node.basic_file; did you mean auth.basic_file?"],
+      ["url: http://127.0.0.1:1", "url is an unknown key; did you mean node.url?"],
+      ["kind: etcd", "kind is an unknown key; did you mean node.kind?"],
+      ["port: 80", "port is an unknown key; did you mean listen?"],
+      ["host: a", "host is an unknown key; did you mean listen?"],
+      ["spec: a.yaml", "spec is an unknown key; did you mean description?"],
+      ["token_file: a", "token_file is an unknown key; expected one of"],
+      ["fields: {}", "fields is an unknown key; did you mean info.fields?"],
+      [
+        "node: { basic_file: a }",
+        "node.basic_file is an unknown key; did you mean auth.basic_file?",
+      ],
       [
         "forward: true",
         'forward must be off, reads, or an object such as { open: [reads] }, not "true"; did you mean reads?',

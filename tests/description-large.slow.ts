@@ -248,7 +248,7 @@ for (const [what, text] of Object.entries(BROKEN)) {
     const { value, diagnostics } = await read(text);
     assert.is(value, undefined);
     assert.equal(
-      diagnostics.list().map(({ message, place }) => [place, message]).sort(),
+      diagnostics.list().map(({ fault, place }) => [place, fault]).sort(),
       // Equal messages are reported once.
       errors.filter(({ message }, i) => errors.findIndex((one) => one.message === message) === i)
         .map(({ message, pos }) => [pos[0], `is not YAML: ${message}`]).sort(),
@@ -290,7 +290,7 @@ large("positions within large YAML are right, also of large collections themselv
   assert.ok(source.value);
   const paths = [["b"], ["b", "c"], ["b", "c", "1999", "k"], ["d"], ["d", "1999"]];
   const all = paths.map((place) =>
-    ({ severity: "note", message: place.join("/"), place, more: 0 }) as const
+    ({ severity: "note", fault: place.join("/"), place, more: 0 }) as const
   );
   assert.equal(locate(source, all).map(formatDiagnostic), [
     "x:3:3 b",

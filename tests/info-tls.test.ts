@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
-import { findUnreadable } from "../src/node/http-client.ts";
+import { findUnusable } from "../src/node/http-client.ts";
 import { testWhere, without } from "./_needs.ts";
 import { until } from "./_gateway.ts";
 import { contextFor, failure, get, listen, type Played, within } from "./_sources.ts";
@@ -312,9 +312,10 @@ tls("if the file of an authority has no certificate, the error says so", async (
   const path = join(folder, "none.pem");
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);
-    assert.equal(await findUnreadable({ tls: { ca_file: path } }), [
-      `cannot read node.tls.ca_file ${path}: no PEM certificate in the file`,
-    ]);
+    assert.equal(await findUnusable({ tls: { ca_file: path } }), [{
+      message: `cannot read node.tls.ca_file ${path}: no PEM certificate in the file`,
+      dependsOnReader: false,
+    }]);
   }
 });
 

@@ -151,7 +151,7 @@ interfaces(
           'x-access must be one of read, write, secret, not "raed"; did you mean read?',
         ],
         ["11:7", "openrpc.methods[2] needs x-access"],
-        ["11:75", "unknown key openrpc.methods[2].x-acess; did you mean x-access?"],
+        ["11:75", "openrpc.methods[2].x-acess is an unknown key; did you mean x-access?"],
         [
           "12:15",
           'openrpc.methods[3].name is "a", which is already the name of methods[0]',
@@ -221,7 +221,7 @@ interfaces(
         ["19:13", 'the parameter "q" has x-multi-segment, but is not in the path'],
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],
-        ["24:7", "unknown key openapi.paths.blocks.gett; did you mean get?"],
+        ["24:7", "openapi.paths.blocks.gett is an unknown key; did you mean get?"],
         ["29:71", "leads to a parameter instead of a schema"],
         ["30:35", "leads nowhere"],
       ],

@@ -160,10 +160,10 @@ health:
 `);
   const expected: [place: string, message: string][] = [
     ["2:6", "url must begin with http:// or https://; did you mean http://127.0.0.1:9000?"],
-    ["3:1", "unknown key detct; did you mean detect?"],
+    ["3:1", "detct is an unknown key; did you mean detect?"],
     ["4:11", 'names the source "inf", which does not exist; did you mean info?'],
     ["4:28", 'must be a regular expression, not "("'],
-    ["6:23", "unknown key sources.info.tll; did you mean ttl?"],
+    ["6:23", "sources.info.tll is an unknown key; did you mean ttl?"],
     ["7:13", "sources.a.get leads back to itself"],
     ["8:13", "sources.b.get leads back to itself"],
     ["9:20", 'fields.version names the source "ifo", which does not exist; did you mean info?'],
@@ -295,7 +295,7 @@ kinds("errors in kind files are reported with the name of the file", async () =>
   const found = await wrong([], files);
   for (
     const message of [
-      "bad.yaml:10:1: unknown key colour",
+      "bad.yaml:10:1: colour is an unknown key",
       "nodeface.yaml:1:30: kinds[2] names cannot read gone.json: no such file",
       "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, named after its kind",
       "nodeface.yaml:1:41: kinds[3] has the same name as kinds[0]: bad",

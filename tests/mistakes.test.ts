@@ -223,9 +223,9 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
-    "1:1: unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
+    "1:1: prot is an unknown key; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
   ],
-  ["nod: {}", "1:1: unknown key nod; did you mean node?"],
+  ["nod: {}", "1:1: nod is an unknown key; did you mean node?"],
   [
     "- a",
     "1:1: must be an object with keys such as listen, access_log, log_calls, hosts, not a list",
@@ -255,10 +255,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "access_log: xml",
     '1:13: access_log must be one of text, json, off, not "xml"',
   ],
-  ["log: json", "1:1: unknown key log; did you mean access_log?"],
+  ["log: json", "1:1: log is an unknown key; did you mean access_log?"],
   [
     "log: text\naccess_log: json",
-    "1:1: unknown key log; did you mean access_log?",
+    "1:1: log is an unknown key; did you mean access_log?",
   ],
   [
     "hosts: b",
@@ -287,7 +287,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { with_token: [a] }",
-    "1:12: unknown key forward.with_token; did you mean clients: " +
+    "1:12: forward.with_token is an unknown key; did you mean clients: " +
     "[{ name: wallet, token_file: token, allow: [sendrawtransaction] }]?",
   ],
   [
@@ -335,15 +335,15 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { opne: [a] }",
-    "1:12: unknown key forward.opne; did you mean open?",
+    "1:12: forward.opne is an unknown key; did you mean open?",
   ],
   [
     "hosts: '*'\nforward: reads",
     '1:8: hosts cannot be "*" if calls are forwarded; list the host names',
   ],
-  ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
-  ["port: 80", "1:1: unknown key port; did you mean listen?"],
-  ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
+  ["url: http://127.0.0.1:1", "1:1: url is an unknown key; did you mean node.url?"],
+  ["port: 80", "1:1: port is an unknown key; did you mean listen?"],
+  ["spec: a.yaml", "1:1: spec is an unknown key; did you mean description?"],
   [
     "node: x",
     '1:7: node must be an object with keys such as url, kind, ws, auth, not "x"',
@@ -399,7 +399,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "node: { auth: { basic_file: /x, mach: y } }",
-    "1:33: unknown key node.auth.mach; did you mean match?",
+    "1:33: node.auth.mach is an unknown key; did you mean match?",
   ],
   [
     "node: { auth: {} }",
@@ -425,7 +425,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { sources: { a: { jsonrpc: 5, foo: 1 } } }",
     "1:34: info.sources.a.jsonrpc must be a line of text, not 5",
-    "1:37: unknown key info.sources.a.foo; expected one of jsonrpc, params, path, timeout, ttl, optional, keep_errors",
+    "1:37: info.sources.a.foo is an unknown key; expected one of jsonrpc, params, path, timeout, ttl, optional, keep_errors",
   ],
   [
     "info: { sources: { a: {} } }",
@@ -513,7 +513,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "~: 1",
-    '1:1: unknown key ""; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info',
+    '1:1: "" is an unknown key; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info',
   ],
   [
     "info: { static: { owner: &o { friends: [*o] } } }",
@@ -539,7 +539,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: unknown key colour; expected one of title, url, aliases, precedes, concurrency, batch_max, websocket, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
+    "7:1: colour is an unknown key; expected one of title, url, aliases, precedes, concurrency, batch_max, websocket, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
   ],
   [
     "aliases: [Geth]",
@@ -618,13 +618,13 @@ const KINDS: readonly Row<string>[] = [
   [
     "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
     '7:29: openapi.servers[0].url must be a path such as /v1, appended to the node\'s URL, not "https://a/v1"',
-    "7:63: unknown key openapi.paths./a.gett; did you mean get?",
+    "7:63: openapi.paths./a.gett is an unknown key; did you mean get?",
     '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
   ],
 ];
 
 const OPTIONS: readonly Row<unknown>[] = [
-  [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
+  [{ prefx: "/node" }, "prefx is an unknown key; did you mean prefix?"],
   [
     { node: 5 },
     "node must be the URL of the node, or an object with url, not 5",
@@ -675,7 +675,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { description: { text: "x", txet: "y" } },
-    "unknown key description.txet; did you mean text?",
+    "description.txet is an unknown key; did you mean text?",
   ],
   [
     { startedAt: "2026" },
@@ -692,7 +692,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { onError() {} },
-    "unknown key onError; expected one of hosts, cors, forward, metrics, events, prefix, description, kinds, page, node, info, operations, document, startedAt, log, logCalls",
+    "onError is an unknown key; expected one of hosts, cors, forward, metrics, events, prefix, description, kinds, page, node, info, operations, document, startedAt, log, logCalls",
   ],
   [
     { prefix: null },
@@ -718,7 +718,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   }, "operations[0].operation.x-a must be a JSON value, not a function"],
   [
     { document: { title: "Mine" } },
-    "unknown key document.title; expected one of info, tags, externalDocs, components",
+    "document.title is an unknown key; expected one of info, tags, externalDocs, components",
   ],
   [
     { document: { info: { title: "Mine" } } },

@@ -30,7 +30,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "same-id.yaml": [
     true,
-    '7:25 the operationId "same" is already used by GET /a and is omitted here',
+    '7:25 the operationId "same" is already used by GET /a; it is omitted here',
   ],
   "passwd.yaml": [
     true,

@@ -192,7 +192,7 @@ hostile("a long line is scanned only once, even if it contains thousands of erro
   let count = 0;
   const text = { indexOf: () => (count++, -1) } as unknown as string;
   const all = range(10_000).map((place) => ({
-    ...{ severity: "note" as const, message: `${place}`, more: 0 },
+    ...{ severity: "note" as const, fault: `${place}`, more: 0 },
     place,
   }));
   const located = locate({ name: "a.json", text, value: undefined, offsets: new Map() }, all);

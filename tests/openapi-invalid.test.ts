@@ -184,7 +184,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is already used by GET /a and is omitted here',
+      '3:104 note the operationId "a" is already used by GET /a; it is omitted here',
     ],
     [
       components("parameters: { P: { name: p } }"),
@@ -305,7 +305,7 @@ invalid("a part of a document is validated like a whole document", () => {
   const operation = { parameters: {}, responses: { 200: { $ref: "#/components/responses/None" } } };
   const paths = { "/a/{b}": { get: operation } };
   const found = validatePart({ paths }, { openapi: "3.1.1" });
-  assert.equal(found.map(({ place, message }) => `${place.join(" ")}: ${message.split(";")[0]}`), [
+  assert.equal(found.map(({ place, fault }) => `${place.join(" ")}: ${fault}`), [
     'paths /a/{b} get parameters: "parameters" must be a list',
     'paths /a/{b} get responses 200 $ref: the reference to "#/components/responses/None" leads nowhere',
     'paths /a/{b} get: the parameters do not include "b" of the path "/a/{b}"',

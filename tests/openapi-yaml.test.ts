@@ -179,7 +179,7 @@ yaml("the position of a path is found, or that of its nearest existing parent", 
   for (const [i, text] of texts.entries()) {
     const source = await read(text);
     const all = paths.map((place) => ({
-      ...{ place, message: place.join("/") },
+      ...{ place, fault: place.join("/") },
       ...{ severity: "note" as const, more: 0 },
     }));
     const found = locate(source, all);

@@ -57,7 +57,7 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
 ];
 
 const WRONG: readonly [wrong: unknown, complaint: string][] = [
-  [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
+  [{ prefx: "/node" }, "prefx is an unknown key; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
   [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
   [
@@ -123,7 +123,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: { text: "x", txet: "y" } },
-    "unknown key description.txet; did you mean text?",
+    "description.txet is an unknown key; did you mean text?",
   ],
   [{ info: { ttl: "soon" } }, "info.ttl must be a duration"],
   [{ node: { timeout: "2 parsec" } }, "node.timeout must be a duration"],
@@ -133,7 +133,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     "startedAt must be a Date, such as new Date(), not an invalid Date",
   ],
   [{ log: 5 }, "log must be a function, not 5"],
-  [{ onError() {} }, "unknown key onError"],
+  [{ onError() {} }, "onError is an unknown key"],
   [{ prefix: null }, 'prefix must be a path such as "/node1"'],
   [{ operations: peers }, "operations must be a list of operations, not an object"],
   [{ operations: [{ ...peers, handle: undefined }] }, "operations[0] needs handle"],
@@ -159,7 +159,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     { operations: [{ ...peers, cors: ["app.example"] }] },
     "operations[0].cors[0] must be an origin such as https://app.example",
   ],
-  [{ document: { title: "Mine" } }, "unknown key document.title; expected one of info, tags"],
+  [{ document: { title: "Mine" } }, "document.title is an unknown key; expected one of info, tags"],
   [
     { document: { info: { title: "Mine" } } },
     'document.info.version is wrong: an info needs "version"',

@@ -238,7 +238,7 @@ own("errors are reported at their position, even if they depend on the extended 
       '2:14: kinds[0].extends must be a known kind (see nodeface kinds), not "etherium"; did you mean ethereum?',
       '3:14: kinds[1].extends must be a known kind (see nodeface kinds), not "geth"; did you mean ethereum?',
       'kinds[2].fields.x names the source "chian", which does not exist; did you mean chain?',
-      "unknown key kinds[2].colour",
+      "kinds[2].colour is an unknown key",
       "kinds[3].openrpc.path is inherited from ethereum; remove it",
       "kinds[3].openrpc.methods[0] needs x-access",
       "7:5: kinds[5] must be a file such as mine.yaml, or an object with name or extends",

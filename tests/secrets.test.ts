@@ -82,11 +82,11 @@ secrets("if systemd passes no credentials, an error says so", async () => {
   delete process.env.CREDENTIALS_DIRECTORY;
   passTime(1000);
   const place = { basic_file: "$CREDENTIALS_DIRECTORY/cookie" };
-  assert.is(
-    await checkCredentials(place),
-    "cannot read node.auth.basic_file $CREDENTIALS_DIRECTORY/cookie: " +
+  assert.equal(await checkCredentials(place), {
+    message: "cannot read node.auth.basic_file $CREDENTIALS_DIRECTORY/cookie: " +
       "$CREDENTIALS_DIRECTORY is not set",
-  );
+    dependsOnReader: true,
+  });
 });
 
 secrets("a path that starts with another variable is an error", async () => {

@@ -242,9 +242,9 @@ serving(
 );
 
 const WRONG: readonly [options: unknown, message: string][] = [
-  [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
-  [{ prot: 1 }, "unknown key prot; did you mean port?"],
-  [{ tls: 1 }, "unknown key tls; expected one of hostname, port, onResponse, onError"],
+  [{ host: "127.0.0.1" }, "host is an unknown key; did you mean hostname?"],
+  [{ prot: 1 }, "prot is an unknown key; did you mean port?"],
+  [{ tls: 1 }, "tls is an unknown key; expected one of hostname, port, onResponse, onError"],
   [{ port: "8080" }, 'port must be a whole number from 0 to 65535, not "8080"'],
   [{ port: 65_536 }, "port must be a whole number from 0 to 65535, not 65536"],
   [{ port: NaN }, "port must be a whole number from 0 to 65535, not NaN"],

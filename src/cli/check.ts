@@ -8,13 +8,12 @@ import { KINDS } from "../generated/kinds.js";
 import { isLoopbackListener } from "../http/host-names.ts";
 import { type Inspection, Monitor } from "../info/monitor.ts";
 import { openNode } from "../info/open-node.ts";
-import { findUnreadable } from "../node/http-client.ts";
+import { findUnusable } from "../node/http-client.ts";
 import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
-import { FORBIDDEN, isAboutAway, NO_CREDENTIALS } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers, textOf } from "../json/values.ts";
 import type { Reference, Source } from "../kinds/kind.ts";
@@ -48,8 +47,8 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   if (hasNoNode && !hasDescription && config.file === undefined) {
     throw new UsageError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
-  const unreadable = await findUnreadable(config.node);
-  if (unreadable.length > 0) throw new ConfigError(unreadable);
+  const unusable = await findUnusable(config.node);
+  if (unusable.length > 0) throw new ConfigError(messagesOf(unusable));
   const asked = `asking ${withoutKeys(config.node.url ?? "the sources")}`;
   const node = openNode(config.node, config.kinds);
   const inspection = await during(asked, inspectNode(node, config.info));
@@ -84,23 +83,24 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
 export async function checkOffline(config: Config): Promise<Pick<Checked, "report" | "json">> {
   const found = await lintForward(config);
   const all = [
-    ...found.filter(({ level }) => level === "error").map(({ message }) => message),
-    ...await findUnreadable({ tls: config.node.tls }),
+    ...found.filter(({ level }) => level === "error"),
+    ...await findUnusable({ tls: config.node.tls }),
   ];
   // The service may be another user, and systemd hides credentials from other programs than it. A
   // disk that is away must not keep a reload from ending rights.
-  const errors = all.filter((message) =>
-    ![FORBIDDEN, NO_CREDENTIALS].some((end) => message.endsWith(end)) && !isAboutAway(message)
-  );
-  if (errors.length > 0) throw new ConfigError(errors);
+  const errors = all.filter(({ dependsOnReader }) => !dependsOnReader);
+  if (errors.length > 0) throw new ConfigError(messagesOf(errors));
   // A node that has stopped may have removed its secret.
-  const notes = [...all, ...await findUnreadable({ auth: config.node.auth })];
+  const notes = messagesOf([...all, ...await findUnusable({ auth: config.node.auth })]);
   const remarks = config.remarks.map(({ message }) => withoutKeys(message));
   return {
     report: linesOf([...notes.map((note) => `note  ${note}`), "The configuration has no errors"]),
     json: jsonOfTroubles([], [...remarks, ...notes]),
   };
 }
+
+const messagesOf = (found: readonly { readonly message: string }[]) =>
+  found.map(({ message }) => message);
 
 function describeSecrets(notes: readonly string[]): ReportSection[] {
   if (notes.length === 0) return [];

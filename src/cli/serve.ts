@@ -11,7 +11,7 @@ import { lintSettings } from "../gateway/lint-settings.ts";
 import { NodeMemory } from "../info/node-memory.ts";
 import { isWithoutNode } from "../info/query-plan.ts";
 import { isEqual } from "../json/values.ts";
-import { findUnreadable } from "../node/http-client.ts";
+import { findUnusable } from "../node/http-client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";
@@ -256,7 +256,7 @@ async function logSettings(
 ): Promise<void> {
   const { node, forward, remarks } = config;
   for (const { message, level } of remarks) log(message, level);
-  for (const message of await findUnreadable(node)) log(message, "error");
+  for (const { message } of await findUnusable(node)) log(message, "error");
   for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;
   for (const { level, message } of await lintSettings(forward, config)) log(message, level);

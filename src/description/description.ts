@@ -332,8 +332,8 @@ export class Description {
 
 /** Returns the reason why a description cannot be read. */
 export function reasonIn(diagnostics: readonly Diagnostic[]): string {
-  const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
-  return message.replace(/^cannot be read: /, "");
+  const fatal = diagnostics.find(({ isFatal }) => isFatal);
+  return fatal?.reason ?? fatal?.message ?? "";
 }
 
 function intervalOf(place: DescriptionPlace | undefined, node: string | undefined): number {

@@ -7,7 +7,7 @@
 import { LightSignal } from "../abort-signal.ts";
 import { decodeBase64Url } from "../decode.ts";
 import { isEqual } from "../json/values.ts";
-import { partsOfPlace, readNow } from "../node/secrets.ts";
+import { partsOfPlace, readNow, type Unusable, unusable } from "../node/secrets.ts";
 import { unrefTimer } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
@@ -45,7 +45,7 @@ export class Token extends LightSignal {
 export class Client {
   readonly settings: ResolvedClient;
   /** Why the client cannot be recognized. */
-  trouble: string | undefined;
+  trouble: Unusable | undefined;
   /** The last token that could be read. */
   token: Token | undefined;
   readonly quota: Quota | undefined;
@@ -71,7 +71,8 @@ export class Client {
       ? undefined
       : `it must be at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`;
     if (problem !== undefined) {
-      return this.fail(`the token of the client ${this.name} (${key} ${name}): ${problem}`);
+      const message = `the token of the client ${this.name} (${key} ${name}): ${problem}`;
+      return this.fail("reason" in found ? unusable(message, found) : wrong(message));
     }
     this.trouble = undefined;
     if (this.token?.text === token && !this.token.aborted) return;
@@ -79,11 +80,13 @@ export class Client {
     this.token = new Token(token, onListener);
   }
 
-  fail(trouble: string): void {
+  fail(trouble: Unusable): void {
     this.trouble = trouble;
     this.token?.end();
   }
 }
+
+const wrong = (message: string): Unusable => ({ message, dependsOnReader: false });
 
 /** Whose token a request has. */
 export interface Identity {
@@ -115,9 +118,9 @@ export class Clients {
     this.#onTrouble = onTrouble;
   }
 
-  /** The reasons why clients cannot be recognized. */
-  get troubles(): ReadonlySet<string> {
-    return new Set(this.all.flatMap(({ trouble }) => trouble ?? []));
+  /** The reasons why clients cannot be recognized, by their messages. */
+  get troubles(): ReadonlyMap<string, Unusable> {
+    return new Map(this.all.flatMap(({ trouble }) => trouble ? [[trouble.message, trouble]] : []));
   }
 
   /** Reads the tokens, unless they have been read in the last second. */
@@ -170,10 +173,12 @@ export class Clients {
       if (same.length === 1) continue;
       const names = same.map(({ name }) => name).join(", ");
       for (const client of same) {
-        client.fail(`the clients ${names} have the same token; give each its own`);
+        client.fail(wrong(`the clients ${names} have the same token; give each its own`));
       }
     }
-    for (const trouble of this.troubles) if (!before.has(trouble)) this.#onTrouble(trouble);
+    for (const message of this.troubles.keys()) {
+      if (!before.has(message)) this.#onTrouble(message);
+    }
   }
 
   /** Reads the tokens until nothing runs under one of them. */

@@ -24,6 +24,8 @@ import { isAddedByProxies } from "./request-headers.ts";
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
   readonly message: string;
+  /** True for an error of a file that the service may be able to read. */
+  readonly dependsOnReader?: boolean;
 }
 
 export function lintNames(
@@ -219,7 +221,7 @@ export function createNameWatch(
 export async function lintTokens({ clients }: ResolvedForward): Promise<ForwardDiagnostic[]> {
   const known = new Clients(clients);
   await known.read();
-  return [...known.troubles].map((message) => ({ level: "error", message }));
+  return [...known.troubles.values()].map((trouble) => ({ level: "error", ...trouble }));
 }
 
 export async function lintSettings(

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readParts, textOfPart } from "../json/parts.ts";
+import { DuplicateKeyError, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { QUANTITY } from "../openapi/parameter-schema.ts";
@@ -87,7 +87,7 @@ async function placeParams(
     return { texts, isList: items !== undefined, fault };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    const rule = error.message.startsWith("duplicate key")
+    const rule = error instanceof DuplicateKeyError
       ? "has a parameter twice"
       : `has parameters that are ${error.message}`;
     return { texts: [], isList: false, fault: refusalOfParameter("body", "", rule) };

@@ -93,7 +93,7 @@ function* findParts(
       const isRepeated = duplicates === "refused"
         ? !keys.add(depth, key)
         : duplicates === "refused-if-wanted" && members!.has(key);
-      if (isRepeated) throw new JsonSyntaxError("duplicate key in an object", start);
+      if (isRepeated) throw new DuplicateKeyError(start);
     } else if (kind === "}" || kind === "]") {
       const part = parts[depth--];
       if (part) part.end = end;
@@ -123,6 +123,14 @@ function* findParts(
     }
   }
   return root!;
+}
+
+export class DuplicateKeyError extends JsonSyntaxError {
+  override name = "DuplicateKeyError";
+
+  constructor(offset: number) {
+    super("duplicate key in an object", offset);
+  }
 }
 
 /** The keys of the objects that are open, by their depth. */

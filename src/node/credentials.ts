@@ -221,7 +221,7 @@ export class Credentials {
     for (const file of this.#filesFor(request.url, attempt.response, kinds, filesOf)) {
       const secret = await readSecret(file, sentAt);
       if ("reason" in secret) {
-        failures.push({ file, reason: secret.reason });
+        failures.push({ file, ...secret });
         continue;
       }
       // Of `attempt`, what was sent may be the secret of another file.

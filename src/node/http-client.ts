@@ -11,7 +11,15 @@ import { HAS_SOCKETS, IS_DENO } from "../platform.ts";
 import { createConnector, SocketClient } from "./connection.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
-import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
+import {
+  checkCredentials,
+  type NoSecret,
+  readPlace,
+  type Secret,
+  type SecretPlace,
+  type Unusable,
+  unusable,
+} from "./secrets.ts";
 
 /**
  * The certificate authorities in this file are trusted in addition to the authorities of the
@@ -79,15 +87,24 @@ export function createFetchClient(fetch: typeof globalThis.fetch): HttpClient {
 
 /** Returns the certificates, in PEM. */
 export async function readTrust(tls: Trust): Promise<string> {
-  const found = HAS_SOCKETS
-    ? await readPlace(tls)
-    : { reason: "this runtime does not support a custom certificate authority" };
-  if ("text" in found && holdsCertificates(found.text)) return found.text;
-  const reason = "reason" in found ? found.reason : "no PEM certificate in the file";
+  const found = await readCertificates(tls);
+  if ("text" in found) return found.text;
   throw new SourceError("tls", "cannot be verified: the file of node.tls cannot be read", {
-    hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
+    hint: cannotReadTrust(tls, found),
   });
 }
+
+async function readCertificates(tls: Trust): Promise<Secret> {
+  if (!HAS_SOCKETS) {
+    return { reason: "this runtime does not support a custom certificate authority" };
+  }
+  const found = await readPlace(tls);
+  if ("reason" in found || holdsCertificates(found.text)) return found;
+  return { reason: "no PEM certificate in the file" };
+}
+
+const cannotReadTrust = ({ ca_file }: Trust, { reason }: NoSecret): string =>
+  `cannot read node.tls.ca_file ${ca_file}: ${reason}`;
 
 /**
  * Checks PEM certificates (RFC 7468), since runtimes report malformed certificates late or never.
@@ -103,12 +120,17 @@ function holdsCertificates(text: string): boolean {
   });
 }
 
-export async function findUnreadable(
+export async function findUnusable(
   { auth, tls }: { readonly auth?: SecretPlace | undefined; readonly tls?: Trust | undefined },
-): Promise<string[]> {
+): Promise<Unusable[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),
-    tls && readTrust(tls).then(() => undefined, ({ hint }: SourceError) => hint),
+    tls && checkTrust(tls),
   ]);
-  return [secret, authority].filter((fault) => fault !== undefined);
+  return [secret, authority].filter((found) => found !== undefined);
+}
+
+async function checkTrust(tls: Trust): Promise<Unusable | undefined> {
+  const found = await readCertificates(tls);
+  return "reason" in found ? unusable(cannotReadTrust(tls, found), found) : undefined;
 }

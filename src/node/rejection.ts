@@ -7,7 +7,7 @@
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
-import { cannotRead, partsOfPlace, type SecretPlace } from "./secrets.ts";
+import { cannotRead, type NoSecret, partsOfPlace, type SecretPlace } from "./secrets.ts";
 
 export interface Rejection {
   readonly status: number;
@@ -37,9 +37,8 @@ export function looksLike(headers: Rejection["headers"], kinds: Kinds): string |
   return others.length > 0 ? undefined : name;
 }
 
-export interface CredentialFailure {
+export interface CredentialFailure extends NoSecret {
   readonly file: AuthFile;
-  readonly reason: string;
 }
 
 const codeOf = ({ status }: Rejection) => status === 401 ? "unauthorized" : "forbidden";
@@ -86,7 +85,7 @@ export function credentialsWanted(
 }
 
 function lookedAt(failures: readonly CredentialFailure[]): string[] {
-  const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
+  const telling = failures.find(({ error }) => !error?.isMissing) ?? failures[0];
   if (!telling) return [];
   const { name } = partsOfPlace(telling.file);
   const others = failures.length > 1 ? ` and ${failures.length - 1} more` : "";

@@ -22,7 +22,14 @@ export type SecretPlace = AuthFile | AuthVariable;
 
 export type Scheme = "basic" | "bearer" | "digest" | "header";
 
-export type Secret = { readonly text: string } | { readonly reason: string };
+/** Why there is no secret. */
+export interface NoSecret {
+  readonly reason: string;
+  /** The error, if the file or the variable could not be read. */
+  readonly error?: PlatformError;
+}
+
+export type Secret = { readonly text: string } | NoSecret;
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
@@ -63,7 +70,7 @@ async function secretOf(read: () => string | Promise<string>): Promise<Secret> {
     return { text: await read() };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    return { reason: error.message };
+    return { reason: error.message, error };
   }
 }
 
@@ -138,9 +145,21 @@ export async function checkPlace(place: SecretPlace): Promise<{ name: string; re
   return "reason" in secret ? { name, reason: secret.reason } : { name };
 }
 
-export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
+/** A secret or certificate that the service cannot use. */
+export interface Unusable {
+  readonly message: string;
+  /** As in {@linkcode PlatformError}. */
+  readonly dependsOnReader: boolean;
+}
+
+export const unusable = (message: string, { error }: NoSecret): Unusable => ({
+  message,
+  dependsOnReader: error?.dependsOnReader ?? false,
+});
+
+export async function checkCredentials(place: SecretPlace): Promise<Unusable | undefined> {
   const secret = await readSecret(place);
-  return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
+  return "reason" in secret ? unusable(cannotRead(place, secret.reason), secret) : undefined;
 }
 
 export function cannotRead(place: SecretPlace, reason: string): string {

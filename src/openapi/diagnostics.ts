@@ -117,14 +117,17 @@ export class SizeCounter {
   }
 }
 
-/** The message is a predicate, such as `is empty`. */
+/** The message is a predicate, such as `is empty` or `cannot be read`. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
+  /** Why the text cannot be read. */
+  readonly reason: string | undefined;
 
-  constructor(message: string, offset = 0) {
+  constructor(message: string, offset = 0, reason?: string) {
     super(message);
     this.offset = offset;
+    this.reason = reason;
   }
 }
 
@@ -135,6 +138,8 @@ export interface Diagnostic {
   /** The column, counted from 1 in UTF-16 code units. */
   readonly column: number;
   readonly message: string;
+  /** Why the file cannot be read, if this is known. */
+  readonly reason?: string;
   /** True if this diagnostic prevents the document from being shown. */
   readonly isFatal: boolean;
   /** An `error` affects users of the description; a `note` does not. */
@@ -145,12 +150,30 @@ export interface Diagnostic {
 export type Severity = "fatal" | Diagnostic["level"];
 type DiagnosticPlace = Path | number;
 
-export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
+/** What may follow the fault in a message. */
+export interface Addition {
+  /** Why a file cannot be read. */
+  readonly reason?: string | undefined;
+  /** What happens to the value, such as `it is omitted`. */
+  readonly consequence?: string | undefined;
+  /** A suggestion, as {@linkcode didYouMean} returns it. */
+  readonly hint?: string | undefined;
+}
+
+export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> extends Addition {
   readonly severity: Severity;
-  readonly message: string;
+  /** What is wrong, such as `"tags" must be a list`. */
+  readonly fault: string;
   readonly place: P;
   readonly more: number;
 }
+
+/** What happens to most invalid values. */
+export const OMITTED: Addition = { consequence: "it is omitted" };
+
+const messageOf = ({ fault, reason, consequence, hint = "" }: Omit<DiagnosticAt, "place">) =>
+  fault + (reason === undefined ? "" : `: ${reason}`) +
+  (consequence === undefined ? "" : `; ${consequence}`) + hint;
 
 /** Equal diagnostics are stored once, with the first position and the number of repeats. */
 export class Diagnostics {
@@ -158,13 +181,21 @@ export class Diagnostics {
   /** The number of diagnostics above the limit. */
   omittedCount = 0;
 
-  /** `placeOf` is called only for the first diagnostic with this severity and message. */
-  add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void {
-    const key = `${severity} ${message}`;
+  /** `placeOf` is called only for the first diagnostic with this severity and fault. */
+  add(
+    severity: Severity,
+    fault: string,
+    placeOf: () => DiagnosticPlace,
+    { reason, consequence, hint }: Addition = {},
+  ): void {
+    const key = `${severity} ${fault}`;
     const known = this.#all.get(key);
     if (known) known.more++;
     else if (this.#all.size === LIMITS.findings) this.omittedCount++;
-    else this.#all.set(key, { severity, message, place: placeOf(), more: 0 });
+    else {
+      const place = placeOf();
+      this.#all.set(key, { severity, fault, reason, consequence, hint, place, more: 0 });
+    }
   }
 
   get hasFatal(): boolean {
@@ -195,13 +226,14 @@ export function locate(file: ParsedFile, all: readonly DiagnosticAt[]): Diagnost
       offset: typeof one.place === "number" ? one.place : offsetIn(file, one.place),
     }))
     .sort((a, b) => a.offset - b.offset)
-    .map(({ severity, message, more, offset }) => {
+    .map(({ offset, ...one }) => {
       for (; end !== -1 && end < offset; end = text.indexOf("\n", start)) {
         [line, start] = [line + 1, end + 1];
       }
       return {
-        ...diagnosticOf(name, severity, message, line, offset - start + 1),
-        ...more > 0 && { more },
+        ...diagnosticOf(name, one.severity, messageOf(one), line, offset - start + 1),
+        ...one.reason !== undefined && { reason: one.reason },
+        ...one.more > 0 && { more: one.more },
       };
     });
 }

@@ -8,8 +8,8 @@ import { decodePercent } from "../decode.ts";
 import { digest } from "../http/content-coding.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { explainSize, provenanceOf, SIZES, TextError } from "./diagnostics.ts";
-import { parse, type Source, unreadable } from "./parse.ts";
+import { explainSize, provenanceOf, SIZES } from "./diagnostics.ts";
+import { parse, type Source, unreadable, unreadableBecause } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 
 export interface File {
@@ -180,7 +180,6 @@ export async function readSource(entry: URL, read: Reader): Promise<Source & { u
     return { url: file.url, ...await parse(name, file, provenanceOf(entry)) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
-    const failure = new TextError(`cannot be read: ${error.message}`);
-    return { url: entry, ...unreadable(name, failure) };
+    return { url: entry, ...unreadable(name, unreadableBecause(error.message)) };
   }
 }

@@ -17,7 +17,7 @@ import {
 } from "../json/values.ts";
 import type { Work } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
-import { type Diagnostics, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
+import { type Diagnostics, LIMITS, OMITTED, quoteName, type Severity } from "./diagnostics.ts";
 
 /** The HTTP methods that every version of OpenAPI allows in a path item. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
@@ -212,9 +212,8 @@ class OperationCheck {
     const schemes = listOf(security).flatMap((one) => Object.keys(objectOf(one)));
     const isSmall = schemes.length <= LIMITS.inherited && estimateSize(security) <= SECURITY_MAX;
     if (isSmall) return checked;
-    const message = `"security" has more than ${LIMITS.inherited} schemes, or long names; ` +
-      "it is omitted";
-    this.#diagnostics.add("error", message, () => ["security"]);
+    const fault = `"security" has more than ${LIMITS.inherited} schemes, or long names`;
+    this.#diagnostics.add("error", fault, () => ["security"], OMITTED);
     return others;
   }
 
@@ -245,8 +244,9 @@ class OperationCheck {
       return operation;
     }
     const id = quoteName(operationId, NAME_MAX);
-    const message = `the operationId ${id} is already used by ${first} and is omitted here`;
-    this.#diagnostics.add("note", message, () => [...path, "operationId"]);
+    const fault = `the operationId ${id} is already used by ${first}`;
+    const consequence = "it is omitted here";
+    this.#diagnostics.add("note", fault, () => [...path, "operationId"], { consequence });
     return rest;
   }
 

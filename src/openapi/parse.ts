@@ -65,16 +65,19 @@ function faultOf(error: unknown): TextError {
   const { message } = error as Error;
   return error instanceof JsonSyntaxError
     ? new TextError(`is not JSON: ${message}`, error.offset)
-    : new TextError(`cannot be read: ${excerpt(message)}`);
+    : unreadableBecause(excerpt(message));
 }
+
+export const unreadableBecause = (reason: string): TextError =>
+  new TextError("cannot be read", 0, reason);
 
 export function unreadable(
   name: string,
-  { message, offset }: TextError,
+  { message, offset, reason }: TextError,
   text = "",
   diagnostics: Diagnostics = new Diagnostics(),
 ): Source {
-  diagnostics.add("fatal", message, () => offset);
+  diagnostics.add("fatal", message, () => offset, { reason });
   return { name, text, value: undefined, diagnostics, offsets: new Map() };
 }
 

@@ -148,8 +148,8 @@ export class Resolved {
       // One diagnostic is for all members above the limit.
       if (diagnostic === last) continue;
       last = diagnostic;
-      const { severity, message } = diagnostic;
-      diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
+      const { severity, fault } = diagnostic;
+      diagnostics.add(severity, fault, () => [...start.path, ...pathOf(place), key], diagnostic);
     }
     if (place.shape === "securityRequirement") yield* this.#checkSchemes(place, start, found);
   }

@@ -9,8 +9,10 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote } from "../untrusted-text.ts";
 import {
+  type Addition,
   formatCount,
   LIMITS,
+  OMITTED,
   type ParsedFile,
   quoteName,
   type Severity,
@@ -31,9 +33,9 @@ import {
 } from "./structure.ts";
 import { CHOICES, KEYS, MAPPED } from "./tables.ts";
 
-export interface MemberDiagnostic {
+export interface MemberDiagnostic extends Addition {
   readonly severity: Severity;
-  readonly message: string;
+  readonly fault: string;
   readonly isOmitted?: boolean;
   /** The value that replaces the member's invalid value. */
   readonly value?: unknown;
@@ -125,11 +127,11 @@ export function* validate(
   }
   for (const key of structure.kinds[shape]?.expected ?? []) {
     if (Object.hasOwn(value, key)) continue;
-    const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
-    found.set(key, { severity: "note", message });
+    const fault = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
+    found.set(key, { severity: "note", fault });
   }
-  for (const [key, message] of misusedPairs(structure, shape, object)) {
-    if (!found.has(key)) found.set(key, { severity: "note", message });
+  for (const [key, fault] of misusedPairs(structure, shape, object)) {
+    if (!found.has(key)) found.set(key, { severity: "note", fault });
   }
   return found;
 }
@@ -166,7 +168,7 @@ function* misusedPairs(
   { kinds }: Structure,
   shape: Shape,
   object: Json,
-): Iterable<readonly [key: string, message: string]> {
+): Iterable<readonly [key: string, fault: string]> {
   for (const [key, other] of PAIRS[shape] ?? []) {
     if (!kinds[shape]?.members.has(other)) continue;
     const noun = withArticle(nameOfShape(shape));
@@ -196,8 +198,12 @@ function membersMax({ shape, parent }: Place): number {
 
 function surplusIn(shape: Shape, most: number): MemberDiagnostic {
   const noun = withArticle(nameOfShape(shape));
-  const message = `${noun} has more than ${formatCount(most)} members; the others are omitted`;
-  return { severity: "error", message, isOmitted: true };
+  return {
+    severity: "error",
+    fault: `${noun} has more than ${formatCount(most)} members`,
+    consequence: "the others are omitted",
+    isOmitted: true,
+  };
 }
 
 function typeErrorOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
@@ -224,8 +230,8 @@ function validateMember(
   const value = object[key];
   if (typeof value === "string" && REPEATED.has(key) && value.length > LIMITS.name) {
     const most = formatCount(LIMITS.name);
-    const message = `${quoteName(key)} has more than ${most} characters; it is omitted`;
-    return { severity: "error", message, isOmitted: true };
+    const fault = `${quoteName(key)} has more than ${most} characters`;
+    return { severity: "error", fault, ...OMITTED, isOmitted: true };
   }
   const typeError = typeErrorOf(structure, rule, value);
   if (typeError === undefined) {
@@ -236,18 +242,17 @@ function validateMember(
   const isEmpty = value === null || (value === "" && rule.type === "host") ||
     (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
-  const name = Array.isArray(object) ? "an item" : quoteName(key);
+  const fault = `${Array.isArray(object) ? "an item" : quoteName(key)} ${typeError}`;
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
-    return { severity: "note", message: `${name} ${typeError}`, value: meant };
+    return { severity: "note", fault, value: meant };
   }
   // Invalid URLs and hosts are omitted, since a password in them could not be found and removed.
   const isOmitted = rule.shape !== undefined || /^(?:text|url|host|names)$/.test(rule.type);
   if (rule.type === "text" && rule.needed === "expected") {
-    return { severity, message: `${name} ${typeError}; it is served as ""`, value: "" };
+    return { severity, fault, consequence: 'it is served as ""', value: "" };
   }
-  const message = `${name} ${typeError}${isOmitted ? "; it is omitted" : ""}`;
-  return { severity, message, isOmitted };
+  return { severity, fault, ...isOmitted && OMITTED, isOmitted };
 }
 
 /** Finds what is not a string where a text, or a list of texts, belongs. */
@@ -268,9 +273,9 @@ function validateTexts(
     : [asWritten(object, key, value)];
   const at = texts.findIndex((text, at) => text !== all[at]);
   if (at < 0) return undefined;
-  const message = `${quoteName(key)} must ${isList ? "have strings" : "be a string"}: ` +
+  const fault = `${quoteName(key)} must ${isList ? "have strings" : "be a string"}: ` +
     `write ${quoteName(texts[at])}`;
-  return { severity: "note", message, value: isList ? texts : texts[0] };
+  return { severity: "note", fault, value: isList ? texts : texts[0] };
 }
 
 function withoutLoginIn(type: string, text: string): string {
@@ -279,15 +284,14 @@ function withoutLoginIn(type: string, text: string): string {
 }
 
 const LOGIN: MemberDiagnostic = {
-  message: "the user and password in a URL are omitted, since the description is public",
+  fault: "the user and password in a URL are omitted, since the description is public",
   severity: "note",
 };
 
 function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   const [form, words] = KEYS[shape] ?? [];
   if (!form || form.test(key) || (key.startsWith("x-") && !shape.startsWith("{"))) return undefined;
-  const message = `${quoteName(key)} ${words}; it is omitted`;
-  return { severity: "error", message, isOmitted: true };
+  return { severity: "error", fault: `${quoteName(key)} ${words}`, ...OMITTED, isOmitted: true };
 }
 
 function unknownMember(
@@ -302,9 +306,13 @@ function unknownMember(
   // A member of another OpenAPI version is omitted: it may contain references, which are not
   // checked here.
   const isOmitted = isKeyword(key);
-  const message = `${name} has no ${quoteName(key)} in ${withArticle(nameOfShape(shape))}`;
-  const omitted = isOmitted ? "; it is omitted" : "";
-  return { severity: "note", message: message + omitted + didYouMean(meant), isOmitted };
+  return {
+    severity: "note",
+    fault: `${name} has no ${quoteName(key)} in ${withArticle(nameOfShape(shape))}`,
+    ...isOmitted && OMITTED,
+    hint: didYouMean(meant),
+    isOmitted,
+  };
 }
 
 /** Returns the reason why the target of a reference is invalid, such as `leads nowhere`. */

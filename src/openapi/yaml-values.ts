@@ -23,6 +23,7 @@ import {
   LIMITS,
   MESSAGES,
   type Offsets,
+  OMITTED,
   type SizeCounter,
   TextError,
 } from "./diagnostics.ts";
@@ -172,8 +173,8 @@ export class YamlBuilder {
         continue;
       }
       if (key === undefined) {
-        const message = "this key is an object or a list, which JSON does not allow; it is omitted";
-        this.#diagnostics.add("error", message, () => offset);
+        const fault = "this key is an object or a list, which JSON does not allow";
+        this.#diagnostics.add("error", fault, () => offset, OMITTED);
         continue;
       }
       if (Object.hasOwn(value, key)) {
@@ -202,8 +203,8 @@ export class YamlBuilder {
   #sourcesOf(value: unknown, offset: number): Json[] {
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => this.offsets.has(source) && !Array.isArray(source))) {
-      const message = "the value of << must be an object or a list of objects; it is omitted";
-      this.#diagnostics.add("error", message, () => offset);
+      const fault = "the value of << must be an object or a list of objects";
+      this.#diagnostics.add("error", fault, () => offset, OMITTED);
       return [];
     }
     if (!this.#hasMerged) {

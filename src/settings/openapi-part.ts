@@ -7,14 +7,15 @@ import { type Json, valueAt } from "../json/values.ts";
 import { validatePart } from "../openapi/resolve.ts";
 import type { Path, SettingDiagnostic } from "./schema.ts";
 
-/** What happens to a fault in a node's description. A fault in a part is an error instead. */
-const CONSEQUENCE = /; it is omitted|; it is served as ""| and is omitted here/;
-
-/** @param version an object with the version, such as `{ openapi: "3.1.1" }` */
+/**
+ * Nothing of a part is omitted: each fault is an error.
+ *
+ * @param version an object with the version, such as `{ openapi: "3.1.1" }`
+ */
 export function diagnosticsOfPart(part: Json, version: Json): SettingDiagnostic[] {
-  return validatePart(part, version).map(({ place, message, more }) => {
+  return validatePart(part, version).map(({ place, fault, hint = "", more }) => {
     const others = more > 0 ? ` (and ${more} more)` : "";
-    return diagnosticAt(part, place, message.replace(CONSEQUENCE, "") + others);
+    return diagnosticAt(part, place, fault + hint + others);
   });
 }
 

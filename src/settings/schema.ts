@@ -286,15 +286,16 @@ function plainObject<T>(
 }
 
 function unknownKey(key: string, settings: Settings): string {
+  const unknown = "is an unknown key";
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
   const right = keys.find((name) => aboutOf(settings[name]!).also?.includes(key));
   const meant = outer !== undefined ? `${outer}.${key}` : right ?? nearest(key, keys);
   // What a key in a list replaces is written in another way.
   if (right !== undefined && partsOf(settings[right]!).item) {
-    return UNKNOWN_KEY + didYouMean(`${right}: ${aboutOf(settings[right]!).example}`);
+    return unknown + didYouMean(`${right}: ${aboutOf(settings[right]!).example}`);
   }
-  return UNKNOWN_KEY + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
+  return unknown + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
 }
 
 function keysInside(schema: Schema): string[] {
@@ -389,14 +390,10 @@ export function refuseOptions(diagnostics: readonly SettingDiagnostic[]): void {
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 
-const UNKNOWN_KEY = "unknown key";
-
 export function formatSettingDiagnostic({ path, message }: SettingDiagnostic): string {
   const name = path
     .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key || '""')
     .join("");
   if (name === "") return message;
-  return message.startsWith(UNKNOWN_KEY)
-    ? `${UNKNOWN_KEY} ${name}${message.slice(UNKNOWN_KEY.length)}`
-    : `${name} ${message}`;
+  return `${name} ${message}`;
 }

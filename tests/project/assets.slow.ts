@@ -165,7 +165,7 @@ assets("an invalid kind stops the step, and its error is reported with its posit
     writeFileSync(file("near.yaml"), "title: [\n");
     const { code, stderr } = await run(STEP, {}, { cwd });
     assert.is(code, 1);
-    assert.match(stderr, "spec/kinds/etcd.yaml:1:1: unknown key colour");
+    assert.match(stderr, "spec/kinds/etcd.yaml:1:1: colour is an unknown key");
     assert.match(stderr, 'spec/kinds/near.yaml:2:1: a closing "]" is missing before this');
     assert.not.match(stderr, "    at ");
   });

@@ -14,7 +14,7 @@ import { infoOf, until } from "../nodes/_daemon.ts";
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 const BROKEN = join(folder, "broken.yaml");
 writeFileSync(BROKEN, "metrisc: true\n");
-const UNKNOWN = `${BROKEN}:1:1: unknown key metrisc; did you mean metrics?`;
+const UNKNOWN = `${BROKEN}:1:1: metrisc is an unknown key; did you mean metrics?`;
 
 /** `mistakes.test.ts` tests further invalid arguments without starting the command. */
 const WRONG: [code: 1 | 2, args: string[], env: Record<string, string>, complaint: string][] = [

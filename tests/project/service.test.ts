@@ -170,7 +170,7 @@ command(
     assert.is(await name(), "second");
     const { code, stderr } = await service.stop();
     assert.is(code, 0);
-    assert.match(stderr, "reload.yaml:1:9: unknown key info.statics");
+    assert.match(stderr, "reload.yaml:1:9: info.statics is an unknown key");
   },
 );
 
