@@ -1,4 +1,5 @@
 /** Starts the Chromium of the test packages, and records unwanted events on a page. */
+import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -45,8 +46,15 @@ export async function closePages(browser: Browser | undefined): Promise<void> {
 export async function start(more: readonly string[] = []): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
+  const executablePath = await packaged.executablePath();
+  // That of Chromium's package names /tmp/fonts. Without a font, Chromium crashes.
+  const fonts = join(tmpdir(), "fonts.conf");
+  await writeFile(
+    fonts,
+    `<fontconfig><dir>${tmpdir()}/fonts</dir><cachedir>${tmpdir()}/fonts-cache</cachedir></fontconfig>`,
+  );
   return await chromium.launch({
-    executablePath: await packaged.executablePath(),
+    executablePath,
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -59,7 +67,7 @@ export async function start(more: readonly string[] = []): Promise<Browser> {
     env: {
       ...process.env as Record<string, string>,
       LD_LIBRARY_PATH: join(tmpdir(), "al2023/lib"),
-      FONTCONFIG_PATH: join(tmpdir(), "fonts"),
+      FONTCONFIG_FILE: fonts,
     },
   });
 }
