@@ -209,6 +209,19 @@ broken("no diagnostic can control a terminal or forge a log line", async () => {
   }
 });
 
+broken("equal faults with other consequences are reported apart", async () => {
+  const text = `openapi: 3.1.1
+info: { title: a, version: "1" }
+paths:
+  /a: { get: { description: , responses: { 200: { description: } } } }
+`;
+  const { diagnostics } = await load({ text });
+  assert.equal(diagnostics.map(({ message }) => message), [
+    '"description" must be a string; it is omitted',
+    '"description" must be a string; it is served as ""',
+  ]);
+});
+
 broken("a repeated error is reported once, with the number of repetitions", async () => {
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: "#/none" }\n`).join("");
   const text =

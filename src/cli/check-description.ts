@@ -133,7 +133,7 @@ function describeShown(
     if (isOfNode) notes.push(`${count}; the description is the node's own, so this is no error`);
     else troubles.push(count);
   }
-  const findings = all.map(({ isFatal: _, ...finding }) => finding);
+  const findings = all.map(({ isFatal: _, reason: __, ...finding }) => finding);
   const section: ReportSection = {
     title: TITLE,
     text: [before, ...lines, last, ...notes.map((note) => `note  ${note}\n`)].join(""),

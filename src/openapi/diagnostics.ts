@@ -156,7 +156,7 @@ export interface Addition {
   readonly reason?: string | undefined;
   /** What happens to the value, such as `it is omitted`. */
   readonly consequence?: string | undefined;
-  /** A suggestion, as {@linkcode didYouMean} returns it. */
+  /** A suggestion, as `didYouMean` returns it: empty, or `; did you mean get?`. */
   readonly hint?: string | undefined;
 }
 
@@ -171,7 +171,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> exten
 /** What happens to most invalid values. */
 export const OMITTED: Addition = { consequence: "it is omitted" };
 
-const messageOf = ({ fault, reason, consequence, hint = "" }: Omit<DiagnosticAt, "place">) =>
+const messageOf = (
+  { fault, reason, consequence, hint = "" }: Addition & Pick<DiagnosticAt, "fault">,
+) =>
   fault + (reason === undefined ? "" : `: ${reason}`) +
   (consequence === undefined ? "" : `; ${consequence}`) + hint;
 
@@ -181,14 +183,14 @@ export class Diagnostics {
   /** The number of diagnostics above the limit. */
   omittedCount = 0;
 
-  /** `placeOf` is called only for the first diagnostic with this severity and fault. */
+  /** `placeOf` is called only for the first diagnostic with this severity and message. */
   add(
     severity: Severity,
     fault: string,
     placeOf: () => DiagnosticPlace,
     { reason, consequence, hint }: Addition = {},
   ): void {
-    const key = `${severity} ${fault}`;
+    const key = `${severity} ${messageOf({ fault, reason, consequence, hint })}`;
     const known = this.#all.get(key);
     if (known) known.more++;
     else if (this.#all.size === LIMITS.findings) this.omittedCount++;
