@@ -15,6 +15,7 @@ import {
   mistakeIn,
   type OperationForm,
   requestOf,
+  takesNumbers,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
 import type { Reference } from "../src/kinds/kind.ts";
@@ -278,7 +279,7 @@ function makeForm(details: HTMLDetailsElement) {
 
 function readForm({ fields, data }: Form): string[] {
   return fields.map(({ place, input }, at) =>
-    place === "body" ? input.value : cleanText(input.value, data.fields[at]!.type)
+    place === "body" ? input.value : cleanText(input.value, data.fields[at]!)
   );
 }
 
@@ -308,13 +309,13 @@ function showCommand(article: Element): void {
 }
 
 function makeField(data: FieldData, value: string) {
-  const { name, in: place, type = "", isRequired = false, list, example = "", values } = data;
+  const { name, in: place, mediaType, isRequired = false, list, example = "", values } = data;
   const isBody = place === "body";
-  const lines = isBody && isJson(type) ? readLines(value) : undefined;
+  const lines = isBody && isJson(mediaType) ? readLines(value) : undefined;
   const text = lines?.map(({ text }) => text).join("\n") ?? value;
   const rows = Math.min(16, Math.max(3, text.split("\n").length));
   const placeholder = data.hint ?? (data.isFilled ? "" : example);
-  const inputMode = /^(integer|number)/.test(type) ? "decimal" : "text";
+  const inputMode = takesNumbers(data) ? "decimal" : "text";
   const options = [...isRequired ? [] : [""], ...values ?? []]
     .map((value) => element("option", { value, textContent: value || "–" }));
   const input = isBody
@@ -325,7 +326,9 @@ function makeField(data: FieldData, value: string) {
   input.value = text;
   const facts = [
     isBody ? "" : place,
-    type,
+    data.types?.join(" or ") ?? "",
+    data.format ?? "",
+    mediaType ?? "",
     list ? "comma-separated, or a JSON list of strings" : "",
   ];
   const isMistaken = (text: string) => mistakeIn(data, text);

@@ -43,12 +43,19 @@ form("form data has the method, the URL and all parameters, without empty member
       address: "/v1/node/a/{id}",
       fields: [
         {
-          ...{ name: "id", in: "path", type: "integer", isRequired: true },
+          ...{ name: "id", in: "path", types: ["integer"], isRequired: true },
           ...{ example: "7", isFilled: true },
         },
-        { name: "kind", in: "query", type: "string", example: "a", values: ["a", "b"] },
-        { name: "to", in: "query", type: "string, date", example: "2026-01-31", isFilled: true },
-        { name: "X-Trace", in: "header", type: "string", example: "t" },
+        { name: "kind", in: "query", types: ["string"], example: "a", values: ["a", "b"] },
+        {
+          name: "to",
+          in: "query",
+          types: ["string"],
+          format: "date",
+          example: "2026-01-31",
+          isFilled: true,
+        },
+        { name: "X-Trace", in: "header", types: ["string"], example: "t" },
       ],
     },
   );
@@ -60,7 +67,7 @@ form(
   async () => {
     const schema = { type: "string", pattern: "^a+$" };
     const data = await dataOf({ parameters: [{ name: "a", in: "query", schema }] });
-    assert.equal(data.fields, [{ name: "a", in: "query", type: "string" }]);
+    assert.equal(data.fields, [{ name: "a", in: "query", types: ["string"] }]);
   },
 );
 
@@ -80,7 +87,13 @@ form("a body has a given example or one made from its schema, with all digits", 
   };
   const large = 18446744073709551615n;
   assert.equal(await body({ example: { n: large } }), {
-    ...{ name: "body", in: "body", type: "application/json", isRequired: true, isFilled: true },
+    ...{
+      name: "body",
+      in: "body",
+      mediaType: "application/json",
+      isRequired: true,
+      isFilled: true,
+    },
     example: '{"n":18446744073709551615}',
   });
   const pasted = '{ "n": 1 }\n';
@@ -106,7 +119,7 @@ form("a parameter with JSON content is one text, which must be JSON", async () =
     return (await dataOf({ parameters: [{ name: "k", in: "query", required: true, content }] }))
       .fields[0];
   };
-  const known = { name: "k", in: "query", type: "application/json", isRequired: true };
+  const known = { name: "k", in: "query", mediaType: "application/json", isRequired: true };
   const field = await fieldOf({ schema });
   assert.equal(field, { ...known, isFilled: true, hint: "The keys" });
   assert.equal((await fieldOf({ schema, example: ["a", "b"] })).example, '["a","b"]');
@@ -137,12 +150,12 @@ form("a field has the type of its schema's only alternative beside null", async 
   const strings = { type: "array", items: { type: "string" } };
   const none = { type: "null" };
   const kind = { $ref: "#/components/schemas/Kind" };
-  const choice = { type: "string", values: ["a", "b"] };
+  const choice = { types: ["string"], values: ["a", "b"] };
   const given: readonly (readonly [schema: Json, field: Json])[] = [
-    [{ anyOf: [strings, none] }, { type: "array", list: "again" }],
-    [{ anyOf: [{ type: "integer" }, none], default: 7 }, { type: "integer", example: "7" }],
-    [{ oneOf: [{ type: "boolean" }, none] }, { type: "boolean", values: ["true", "false"] }],
-    [{ type: ["boolean", "null"] }, { type: "boolean or null", values: ["true", "false"] }],
+    [{ anyOf: [strings, none] }, { types: ["array"], list: "again" }],
+    [{ anyOf: [{ type: "integer" }, none], default: 7 }, { types: ["integer"], example: "7" }],
+    [{ oneOf: [{ type: "boolean" }, none] }, { types: ["boolean"], values: ["true", "false"] }],
+    [{ type: ["boolean", "null"] }, { types: ["boolean", "null"], values: ["true", "false"] }],
     [{ anyOf: [kind, { enum: [null] }] }, choice],
     [{ allOf: [kind], default: "b" }, { ...choice, example: "b" }],
     [{ anyOf: [{ allOf: [kind] }, none] }, choice],
@@ -223,7 +236,7 @@ form("an example is limited if the schema contains itself or is too large", asyn
   const components = { schemas: { S: { type: "object", properties } } };
   const content = { "application/json": { schema: { $ref: "#/components/schemas/S" } } };
   const data = await dataOf({ requestBody: { content } }, "/a", "put", { components });
-  const known = { name: "body", in: "body", type: "application/json", isFilled: true };
+  const known = { name: "body", in: "body", mediaType: "application/json", isFilled: true };
   assert.equal(data.fields, [{ ...known, example: "{}" }]);
 });
 

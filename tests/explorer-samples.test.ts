@@ -35,7 +35,7 @@ const FORMS: readonly (readonly [OperationForm, string[]])[] = [
       address: "/send",
       token: "NodefaceToken",
       isWrite: true,
-      fields: [{ name: "body", in: "body", type: "application/json" }],
+      fields: [{ name: "body", in: "body", mediaType: "application/json" }],
     },
     ['{"to":"it\'s $HOME \\\\ \\"é\\"","n":18446744073709551615}'],
   ],
@@ -103,7 +103,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
   const form: OperationForm = {
     method: "GET",
     address: "/v1/rpc/getblockhash",
-    fields: [{ name: "height", in: "query", type: "integer" }, { name: "b", in: "query" }],
+    fields: [{ name: "height", in: "query", types: ["integer"] }, { name: "b", in: "query" }],
   };
   const write = (api: string, name: string, texts: string[], base = "http://127.0.0.1:8080") =>
     writeSample(languagesFor(api)[name]!, form, texts, base);
@@ -127,8 +127,8 @@ samples("kinds have their own clients, where a call can be written so", () => {
     fields: [
       { name: "event", in: "query" },
       { name: "filter", in: "query" },
-      { name: "depth", in: "query", type: "integer" },
-      { name: "full", in: "query", type: "application/json" },
+      { name: "depth", in: "query", types: ["integer"] },
+      { name: "full", in: "query", mediaType: "application/json" },
     ],
     isEndless: true,
   };

@@ -10,6 +10,7 @@ import {
   type FormRequest,
   type OperationForm,
   requestOf,
+  takesNumbers,
   writeCurl,
   writeShell,
   writeValue,
@@ -169,7 +170,7 @@ function writeValues(
 ): string[] {
   return texts.map((text, at) => {
     const field = form.fields[at]!;
-    const isNumber = /^\d+$/.test(text) && !/^(integer|number)/.test(field.type ?? "");
+    const isNumber = /^\d+$/.test(text) && !takesNumbers(field);
     return showUnseen(writeValue(field, isNumber ? writeNumber(text) : text));
   });
 }

@@ -6,7 +6,7 @@
  */
 import { type Json, textOf } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
-import { canBeSent, fillIn, type OperationForm } from "./form-request.ts";
+import { canBeSent, fillIn, type OperationForm, parsed, takesScalars } from "./form-request.ts";
 
 export interface ExampleSources {
   /** The values by their places. Those that are found are added. */
@@ -38,10 +38,10 @@ export async function findExamples(form: OperationForm, from: ExampleSources): P
 
 /** The parameters of a JSON-RPC method, by position. Those of a body are required, and in order. */
 export function paramsOf({ fields }: OperationForm, texts: readonly string[]): unknown[] {
-  return fields.flatMap(({ in: place, type = "" }, at) => {
+  return fields.flatMap((field, at) => {
     const text = texts[at] ?? "";
     if (text === "") return [];
-    if (place === "body") return Object.values(JSON.parse(text));
-    return /^(integer|number|boolean)/.test(type) ? [JSON.parse(text)] : [text];
+    if (field.in === "body") return Object.values(JSON.parse(text));
+    return [takesScalars(field) ? parsed(text) ?? text : text];
   });
 }

@@ -28,11 +28,12 @@ export interface OperationForm {
 export interface FieldData {
   readonly name: string;
   readonly in: ParameterLocation | "body";
-  /**
-   * The type, such as `integer` or `string, date-time`; for a body, and a parameter with `content`,
-   * the media type.
-   */
-  readonly type?: string | undefined;
+  /** The types of its values, such as `integer` and `null`. */
+  readonly types?: readonly string[] | undefined;
+  /** The `format` of the schema, such as `date-time`. */
+  readonly format?: string | undefined;
+  /** The media type of a body, and of a parameter with `content`. */
+  readonly mediaType?: string | undefined;
   readonly isRequired?: boolean | undefined;
   /** What separates several values: `again` stands for `a=1&a=2`, and `,` for `a=1,2`. */
   readonly list?: "again" | "," | "%7C" | "%20" | undefined;
@@ -75,7 +76,7 @@ export function fillIn({ fields }: OperationForm, examples: NodeExamples = {}): 
 
 /** Returns an error message, or an empty string if the text is valid. */
 export function mistakeIn(field: FieldData, text: string): string {
-  const { name, in: place, type = "", isRequired, list, values, sources = [] } = field;
+  const { name, in: place, mediaType, isRequired, list, values, sources = [] } = field;
   const sent = list ? itemsOf(text).join(list) : text;
   if (sent.trim() === "" && isRequired) {
     const [, operation] = /^op\/(.*)#/.exec(sources[0] ?? "") ?? [];
@@ -92,18 +93,18 @@ export function mistakeIn(field: FieldData, text: string): string {
     return `${name} must consist of ISO 8859-1 characters`;
   }
   if (list) return "";
-  if (place === "body" || type.includes("/")) {
+  if (mediaType !== undefined) {
     try {
-      if (isJson(type)) JSON.parse(text);
+      if (isJson(mediaType)) JSON.parse(text);
       return "";
     } catch (error) {
       return `${name} must be JSON: ${(error as Error).message}`;
     }
   }
-  if (/^integer( or null)?(,|$)/.test(type) && !/^-?\d+$/.test(text)) {
+  if (takesOnly(field, "integer") && !/^-?\d+$/.test(text)) {
     return `${name} must be a whole number`;
   }
-  if (/^number( or null)?(,|$)/.test(type) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) {
+  if (takesOnly(field, "number") && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) {
     return `${name} must be a number`;
   }
   if (values && !values.includes(text)) return `${name} must be one of ${values.join(", ")}`;
@@ -111,15 +112,27 @@ export function mistakeIn(field: FieldData, text: string): string {
   return "";
 }
 
-export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
+const takesOnly = ({ types = [] }: Pick<FieldData, "types">, wanted: string): boolean =>
+  types.filter((type) => type !== "null").join() === wanted;
+
+/** Tells whether a field takes numbers, perhaps beside other values. */
+export const takesNumbers = ({ types = [] }: Pick<FieldData, "types">): boolean =>
+  types.includes("integer") || types.includes("number");
+
+/** Tells whether a field takes numbers or booleans, perhaps beside other values. */
+export const takesScalars = (field: Pick<FieldData, "types">): boolean =>
+  takesNumbers(field) || field.types?.includes("boolean") === true;
+
+export const isJson = (mediaType: string = ""): boolean =>
+  /json/i.test(mediaType) && !/ndjson/i.test(mediaType);
 
 const GROUPED_DIGITS = /^\d{1,3}([ \u00a0\u202f]\d{3})+$/;
 /** A number as this page shows it. */
 const COPIED_NUMBER = /^\d{1,3}(\u202f\d{3})+$/;
 
 /** Removes spaces around a text, and those between the digits of a number. */
-export function cleanText(text: string, type: string = ""): string {
-  const grouped = /^(integer|number)/.test(type) ? GROUPED_DIGITS : COPIED_NUMBER;
+export function cleanText(text: string, field: Pick<FieldData, "types"> = {}): string {
+  const grouped = takesNumbers(field) ? GROUPED_DIGITS : COPIED_NUMBER;
   return text.trim().replace(grouped, (digits) => digits.replaceAll(/\D/g, ""));
 }
 
@@ -181,23 +194,28 @@ export function requestOf(
   return {
     method,
     url,
-    headers: body ? [...headers, ["Content-Type", body.type ?? ""]] : headers,
+    headers: body ? [...headers, ["Content-Type", body.mediaType ?? ""]] : headers,
     body: body?.text,
   };
 }
 
 /** In a query, the service decides whether such a text is a number, a string or a hash. */
-const hasKnownType = ({ type = "", text }: FieldData & { readonly text: string }): boolean =>
-  type !== "" && !(/^string/.test(type) && /^\d+$/.test(text));
+const hasKnownType = (field: FieldData & { readonly text: string }): boolean => {
+  const { types, mediaType, text } = field;
+  if (types === undefined) return mediaType !== undefined;
+  return !(types.includes("string") && /^\d+$/.test(text));
+};
 
-/** Writes a value as JSON. A field without a type may have an object, a list or a boolean. */
-export function writeValue({ type = "" }: FieldData, text: string): string {
-  const isValue = isJson(type) ||
-    (/^-?\d/.test(text)
-      ? /^(integer|number)/.test(type)
-      : /^(true|false)$/.test(text)
-      ? type === "" || /boolean/.test(type)
-      : /^[[{]/.test(text) && !/^string/.test(type) && parsed(text) !== undefined);
+/** Writes a value as JSON. A field without types may have an object, a list or a boolean. */
+export function writeValue(field: FieldData, text: string): string {
+  const { types, mediaType } = field;
+  const isValue = isJson(mediaType) ||
+    (mediaType === undefined &&
+      (/^-?\d/.test(text)
+        ? takesNumbers(field)
+        : /^(true|false)$/.test(text)
+        ? types?.includes("boolean") ?? true
+        : /^[[{]/.test(text) && !types?.includes("string") && parsed(text) !== undefined));
   return isValue ? compact(text) : JSON.stringify(text);
 }
 

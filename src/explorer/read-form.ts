@@ -101,10 +101,10 @@ function readField(
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = readOnlyAlternative(root, parameter.schema);
-  const format = content ? {} : formatOf(root, schema, place, parameter);
+  const listing = content ? {} : listingOf(root, schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
-  const example = textOfExample(given ?? schema.default, format.list !== undefined);
+  const example = textOfExample(given ?? schema.default, listing.list !== undefined);
   const values = valuesOf(schema);
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
@@ -113,9 +113,9 @@ function readField(
   return {
     name,
     in: place,
-    type: mediaType ?? (typeOf(schema).join(", ") || undefined),
+    ...content ? { mediaType } : { types: typeNamesOf(schema), format: textOf(schema.format) },
     isRequired: isRequired || undefined,
-    ...format,
+    ...listing,
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source
       ? `{${source}}`
@@ -125,7 +125,7 @@ function readField(
     // The field of an optional header starts empty, since only people who know its effect should
     // send it.
     isFilled: isRequired ||
-      (given !== undefined && place === "query" && !format.isUnsupported) || undefined,
+      (given !== undefined && place === "query" && !listing.isUnsupported) || undefined,
     values,
     sources: source && [source],
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
@@ -137,7 +137,8 @@ const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
   spaceDelimited: "%20",
 };
 
-function formatOf(
+/** Returns how the parameter writes a list, or that the form cannot write it. */
+function listingOf(
   root: Json,
   schema: Json,
   place: ParameterLocation,
@@ -170,12 +171,12 @@ function isObjectOnly(root: Json, schema: Json): boolean {
 
 const TYPE_MAX = 20, PARTS_MAX = 10;
 
-export function typeOf(schema: Json): string[] {
+/** Returns at most four types, or `undefined` if there is none. */
+export function typeNamesOf(schema: Json): readonly string[] | undefined {
   // Many operations may share a schema, so what is not a type must not be copied.
-  const types = typesOf(schema).flatMap((type) => textOf(type) ?? [])
+  const names = typesOf(schema).flatMap((type) => textOf(type) ?? [])
     .filter(({ length }) => length > 0 && length <= TYPE_MAX);
-  const names = types.slice(0, 4).join(" or ");
-  return [names, textOf(schema.format) ?? ""].filter(Boolean);
+  return names.length === 0 ? undefined : names.slice(0, 4);
 }
 
 /** Stands for a value that only the user knows. */
@@ -233,7 +234,7 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
   return {
     name: "body",
     in: "body",
-    type,
+    mediaType: type,
     example: example.length <= EXAMPLE_MAX && example || undefined,
     isRequired: sources.length > 0 || body.required === true || undefined,
     isFilled: !isAsked || undefined,

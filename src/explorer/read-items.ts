@@ -9,7 +9,7 @@ import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts"
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
 import { shorten } from "../untrusted-text.ts";
-import { typeOf } from "./read-form.ts";
+import { typeNamesOf } from "./read-form.ts";
 
 /** A parameter, a request body, a response, or a field of any of these. */
 export interface Item {
@@ -242,6 +242,10 @@ const typeNames = perSchema((root, schema, depth): string | undefined => {
   const isObject = schema.type === "object" || schema.properties || schema.allOf;
   return isObject ? undefined : typeOf(schema).join(", ");
 });
+
+/** Returns the type and the format, such as `string or null` and `date-time`. */
+const typeOf = (schema: Json): string[] =>
+  [typeNamesOf(schema)?.join(" or ") ?? "", textOf(schema.format) ?? ""].filter(Boolean);
 
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);

@@ -13,7 +13,7 @@ import { CopyBudget } from "../openapi/copy-budget.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { repeatableServers } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
-import { type FieldData, fillIn, type OperationForm } from "./form-request.ts";
+import { type FieldData, fillIn, type OperationForm, takesScalars } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
 import type { Notes } from "./render-content.ts";
 
@@ -87,9 +87,10 @@ function withExamples(
 }
 
 /** The node's values are texts, also where it sends a number. */
-function valueOf({ type = "", text }: Pick<FieldData, "type"> & { readonly text: string }) {
+function valueOf(field: Pick<FieldData, "types"> & { readonly text: string }) {
+  const { text } = field;
   try {
-    return /^(?:integer|number|boolean)/.test(type) ? parseJson(text) : text;
+    return takesScalars(field) ? parseJson(text) : text;
   } catch {
     return text;
   }
@@ -97,12 +98,12 @@ function valueOf({ type = "", text }: Pick<FieldData, "type"> & { readonly text:
 
 function withExample(
   body: Json,
-  { type = "", text }: { readonly type?: string | undefined; readonly text: string },
+  { mediaType = "", text }: Pick<FieldData, "mediaType"> & { readonly text: string },
 ): Json {
   const content = objectOf(body.content);
-  const { examples: _, ...media } = objectOf(content[type]);
+  const { examples: _, ...media } = objectOf(content[mediaType]);
   const changed = { ...media, example: parseJson(text) };
-  return { ...body, content: { ...content, [type]: changed } };
+  return { ...body, content: { ...content, [mediaType]: changed } };
 }
 
 function badgesOf(operation: Json, note: string): Json {
