@@ -11,11 +11,11 @@ import {
   fillIn,
   type FormRequest,
   isJson,
+  isNumeric,
   itemsOf,
   mistakeIn,
   type OperationForm,
   requestOf,
-  takesNumbers,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
 import type { Reference } from "../src/kinds/kind.ts";
@@ -315,7 +315,7 @@ function makeField(data: FieldData, value: string) {
   const text = lines?.map(({ text }) => text).join("\n") ?? value;
   const rows = Math.min(16, Math.max(3, text.split("\n").length));
   const placeholder = data.hint ?? (data.isFilled ? "" : example);
-  const inputMode = takesNumbers(data) ? "decimal" : "text";
+  const inputMode = isNumeric(data) ? "decimal" : "text";
   const options = [...isRequired ? [] : [""], ...values ?? []]
     .map((value) => element("option", { value, textContent: value || "–" }));
   const input = isBody

@@ -13,7 +13,10 @@ import {
   requestOf,
   writeCurl,
   writeShell,
+  writeValue,
 } from "../src/explorer/form-request.ts";
+import { paramsOfQuery } from "../src/gateway/params.ts";
+import type { NodeOperation, NodeParameter } from "../src/openapi/node-operation.ts";
 import type { Reference } from "../src/kinds/kind.ts";
 import { showUnseen } from "../src/untrusted-text.ts";
 
@@ -234,11 +237,32 @@ requests("a call whose URL would be too long is sent by POST, with JSON values",
   });
 });
 
+requests("a value is written as JSON as the service reads it in a query", () => {
+  const texts = ["7", "-1.5e3", "007", "0xab", "02a1", "true", "[1]", '{"a":1}', "{a", "a b"];
+  const given = [["string"], ["integer"], ["number", "null"], ["boolean"], ["array"], ["object"]];
+  const mixed = [["string", "integer"], ["integer", "string"], ["object", "string"], [
+    "array",
+    "integer",
+  ]];
+  for (const types of [...given, ...mixed]) {
+    const field: FieldData = { name: "a", in: "query", types };
+    for (const text of texts) {
+      const parameters = [{ name: "a", types }] as unknown as readonly NodeParameter[];
+      const query = `a=${encodeURIComponent(text)}`;
+      const read = paramsOfQuery({ parameters } as NodeOperation, query);
+      assert.is(`{"a":${writeValue(field, text)}}`, read, `${types} ${text}`);
+    }
+  }
+});
+
 requests("a long value of digits stays in the URL, since only the service knows its type", () => {
   const fields: FieldData[] = [{ name: "hex", in: "query", types: ["string"] }];
   const form = { method: "GET", address: "/v1/rpc/decode", isPostedToo: true, fields };
   assert.is(requestOf(form, ["0".repeat(9000)], BASE).method, "GET");
   assert.is(requestOf(form, ["a".repeat(9000)], BASE).method, "POST");
+  const height: FieldData = { name: "at", in: "query", types: ["integer", "string"] };
+  const both = { ...form, fields: [...fields, height] };
+  assert.is(requestOf(both, ["a".repeat(9000), "7"], BASE).method, "POST");
 });
 
 requests("a path value may have several segments, but none of them is . or ..", () => {

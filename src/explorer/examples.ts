@@ -6,7 +6,13 @@
  */
 import { type Json, textOf } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
-import { canBeSent, fillIn, type OperationForm, parsed, takesScalars } from "./form-request.ts";
+import {
+  canBeSent,
+  fillIn,
+  type OperationForm,
+  parsed,
+  takesNumberOrBoolean,
+} from "./form-request.ts";
 
 export interface ExampleSources {
   /** The values by their places. Those that are found are added. */
@@ -42,6 +48,6 @@ export function paramsOf({ fields }: OperationForm, texts: readonly string[]): u
     const text = texts[at] ?? "";
     if (text === "") return [];
     if (field.in === "body") return Object.values(JSON.parse(text));
-    return [takesScalars(field) ? parsed(text) ?? text : text];
+    return [takesNumberOrBoolean(field) ? parsed(text) ?? text : text];
   });
 }

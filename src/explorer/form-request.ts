@@ -112,15 +112,22 @@ export function mistakeIn(field: FieldData, text: string): string {
   return "";
 }
 
-const takesOnly = ({ types = [] }: Pick<FieldData, "types">, wanted: string): boolean =>
-  types.filter((type) => type !== "null").join() === wanted;
+const typesBesideNull = ({ types = [] }: Pick<FieldData, "types">): readonly string[] =>
+  types.filter((type) => type !== "null");
+
+const takesOnly = (field: Pick<FieldData, "types">, wanted: string): boolean =>
+  typesBesideNull(field).join() === wanted;
+
+/** Tells whether all values of a field are numbers. */
+export const isNumeric = (field: Pick<FieldData, "types">): boolean =>
+  /^(?:integer|number)(?:,(?:integer|number))*$/.test(typesBesideNull(field).join());
 
 /** Tells whether a field takes numbers, perhaps beside other values. */
 export const takesNumbers = ({ types = [] }: Pick<FieldData, "types">): boolean =>
   types.includes("integer") || types.includes("number");
 
 /** Tells whether a field takes numbers or booleans, perhaps beside other values. */
-export const takesScalars = (field: Pick<FieldData, "types">): boolean =>
+export const takesNumberOrBoolean = (field: Pick<FieldData, "types">): boolean =>
   takesNumbers(field) || field.types?.includes("boolean") === true;
 
 export const isJson = (mediaType: string = ""): boolean =>
@@ -132,7 +139,7 @@ const COPIED_NUMBER = /^\d{1,3}(\u202f\d{3})+$/;
 
 /** Removes spaces around a text, and those between the digits of a number. */
 export function cleanText(text: string, field: Pick<FieldData, "types"> = {}): string {
-  const grouped = takesNumbers(field) ? GROUPED_DIGITS : COPIED_NUMBER;
+  const grouped = isNumeric(field) ? GROUPED_DIGITS : COPIED_NUMBER;
   return text.trim().replace(grouped, (digits) => digits.replaceAll(/\D/g, ""));
 }
 
@@ -203,19 +210,26 @@ export function requestOf(
 const hasKnownType = (field: FieldData & { readonly text: string }): boolean => {
   const { types, mediaType, text } = field;
   if (types === undefined) return mediaType !== undefined;
-  return !(types.includes("string") && /^\d+$/.test(text));
+  return takesNumbers(field) || !(types.includes("string") && /^\d+$/.test(text));
 };
 
-/** Writes a value as JSON. A field without types may have an object, a list or a boolean. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Writes a value as JSON, as the service reads it in a query. A field without types may have an
+ * object, a list or a boolean.
+ */
 export function writeValue(field: FieldData, text: string): string {
   const { types, mediaType } = field;
-  const isValue = isJson(mediaType) ||
-    (mediaType === undefined &&
-      (/^-?\d/.test(text)
-        ? takesNumbers(field)
-        : /^(true|false)$/.test(text)
-        ? types?.includes("boolean") ?? true
-        : /^[[{]/.test(text) && !types?.includes("string") && parsed(text) !== undefined));
+  const has = (...wanted: readonly string[]) => wanted.some((type) => types?.includes(type));
+  const takesLists = !has("string") || has("array", "object");
+  const isTyped = () =>
+    NUMBER.test(text)
+      ? takesNumbers(field)
+      : /^(?:true|false)$/.test(text)
+      ? types === undefined || has("boolean")
+      : takesLists && /^[[{]/.test(text) && parsed(text) !== undefined;
+  const isValue = mediaType === undefined ? isTyped() : isJson(mediaType);
   return isValue ? compact(text) : JSON.stringify(text);
 }
 

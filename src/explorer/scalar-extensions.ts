@@ -13,7 +13,12 @@ import { CopyBudget } from "../openapi/copy-budget.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { repeatableServers } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
-import { type FieldData, fillIn, type OperationForm, takesScalars } from "./form-request.ts";
+import {
+  type FieldData,
+  fillIn,
+  type OperationForm,
+  takesNumberOrBoolean,
+} from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
 import type { Notes } from "./render-content.ts";
 
@@ -90,7 +95,7 @@ function withExamples(
 function valueOf(field: Pick<FieldData, "types"> & { readonly text: string }) {
   const { text } = field;
   try {
-    return takesScalars(field) ? parseJson(text) : text;
+    return takesNumberOrBoolean(field) ? parseJson(text) : text;
   } catch {
     return text;
   }
