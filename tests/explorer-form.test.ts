@@ -10,10 +10,10 @@ const form = suite("forms in the initial HTML");
 
 const DONE = { responses: { 200: { description: "Done" } } };
 
-const render = async (paths: Json, more: Json = {}) =>
-  await renderContent(
-    await readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }),
-  );
+const render = async (paths: Json, more: Json = {}) => {
+  const outline = await readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more });
+  return (await renderContent(outline)).main;
+};
 
 async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);

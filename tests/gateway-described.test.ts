@@ -185,7 +185,7 @@ described("forwarded operations have one server, whatever the description lists"
 
 described("the page shows each operation's permission and a working command", async () => {
   const outline = await readOutline(await say(TOKEN));
-  const html = (await renderContent(outline)).replaceAll("<wbr>", "");
+  const html = (await renderContent(outline)).main.replaceAll("<wbr>", "");
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
   assert.match(article("/read"), `<span class="mark public">public</span>`);
@@ -214,14 +214,14 @@ described("the page shows each operation's permission and a working command", as
 });
 
 described("the page header explains how to enable calls if they are not forwarded", async () => {
-  const { calls, content } = await renderParts(await say("off"), "kind");
+  const { calls, content: { main } } = await renderParts(await say("off"), "kind");
   assert.match(
     calls,
     /Calls are switched off · .*Start with <code>--forward reads<\/code> to enable read-only operations \(\d of \d+\)\.<\/p>/,
   );
-  assert.match(content, `<p class="call">Calls are switched off.</p>`);
-  assert.match(content, "# nodeface.yaml\nforward:\n  open: [reads]</code>");
-  assert.not.match(content, /X-Nodeface|Not forwarded:/);
+  assert.match(main, `<p class="call">Calls are switched off.</p>`);
+  assert.match(main, "# nodeface.yaml\nforward:\n  open: [reads]</code>");
+  assert.not.match(main, /X-Nodeface|Not forwarded:/);
 });
 
 described(
@@ -500,7 +500,8 @@ described(
 
 described("the page of a service without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
-  assert.not.match(await renderContent(await readOutline({ paths })), "not forwarded");
+  const { main } = await renderContent(await readOutline({ paths }));
+  assert.not.match(main, "not forwarded");
 });
 
 described(

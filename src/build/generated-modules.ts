@@ -155,32 +155,28 @@ async function pageModule(
     const { code } = await transform(await read(`${name}.css`), { loader: "css", minify: true });
     return code.trim();
   };
-  const [meta, HEAD_CSS] = [await read("meta.html"), await minified("head")];
-  const templates: Record<string, string> = {};
-  for (const name of DOCUMENTS) {
-    const css = HEAD_CSS + await minified(name);
+  const meta = (await read("meta.html")).trim();
+  const TEMPLATES: Record<string, string> = {};
+  for (const name of [...DOCUMENTS, "plain"]) {
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
-    templates[name] = (await read(`${name}.html`))
-      .replace(
-        "{meta}",
-        () => meta.replace("{style}", () => `<style>${css}</style>`).trim(),
-      )
+    TEMPLATES[name] = (await read(`${name}.html`))
+      .replace("{meta}", meta)
       .replace("{scripts}", () => linkScripts(`${folders.explorer}/${name}.js`, scalar));
   }
-  const inline = Object.values(templates).flatMap((
-    html,
-  ) => [...html.matchAll(/<script>(.*?)<\/script>/gs)]);
+  const inline = Object.values(TEMPLATES)
+    .flatMap((html) => [...html.matchAll(/<script>(.*?)<\/script>/gs)]);
   const INLINE_SCRIPTS = inline.map(([, script]) =>
     `'sha256-${createHash("sha256").update(script!).digest("base64")}'`
   );
-  // Both pages have the same long styles.
-  const lines = Object.entries(templates).map(([name, html]) => {
-    const parts = html.split(HEAD_CSS).map((part) => JSON.stringify(part));
-    return `  ${name}: ${parts.join(" + HEAD_CSS + ")},\n`;
-  });
   const FAVICON = await read("favicon.svg");
-  return moduleText({ HEAD_CSS, INLINE_SCRIPTS, FAVICON, FILES: folders }) +
-    `export const TEMPLATES = {\n${lines.join("")}};\n`;
+  const HEAD_CSS = await minified("head");
+  const styles = await Promise.all(
+    DOCUMENTS.map(async (name) =>
+      `  ${name}: HEAD_CSS + ${JSON.stringify(await minified(name))},\n`
+    ),
+  );
+  return moduleText({ HEAD_CSS, TEMPLATES, INLINE_SCRIPTS, FAVICON, FILES: folders }) +
+    `export const STYLES = {\n${styles.join("")}};\n`;
 }
 
 function linkScripts(script: string, scalar: readonly string[]): string {

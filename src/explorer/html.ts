@@ -11,6 +11,9 @@ import { ENTITIES, escapeOf, shorten, startOf } from "../untrusted-text.ts";
  */
 export const V1 = "\u0001";
 
+/** Another placeholder: the relative URL of the simple page, which is empty on that page. */
+export const SIMPLE_PAGE = "\u0002";
+
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
@@ -30,13 +33,13 @@ export function jsonOf(value: unknown): string {
 export type Filling = Readonly<Record<string, string>>;
 
 /** One pass replaces all placeholders in braces, so braces in a value have no effect. */
-export function fill(template: string, values: Filling, v1: string): string {
+export function fill(template: string, values: Filling, v1: string, simplePage: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the template of the page has no value for {${name}}`);
     return value;
   });
-  return filled.replaceAll(V1, v1);
+  return filled.replaceAll(SIMPLE_PAGE, simplePage).replaceAll(V1, v1);
 }
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
@@ -54,25 +57,26 @@ const BESIDE = /^(?!\/|#|\?|https?:)/i;
 /**
  * Renders only the first `length` characters. Supports paragraphs, lists, headings, code, strong
  * emphasis and links. HTML is escaped, and an image becomes its alternative text.
+ *
+ * @param isLinked if false, a link becomes its text and its address in parentheses
  */
-export function renderMarkdown(text: string, length: number): string {
+export function renderMarkdown(text: string, length: number, isLinked: boolean = true): string {
   if (length === 0) return "";
   const shown = startOf(text, length);
-  const html = blocks(shown.split(/\r\n?|\n/)).join("");
+  const html = blocks(shown.split(/\r\n?|\n/), isLinked).join("");
   const rest = text.length - shown.length;
   const count = rest === 1 ? "1 character" : `${rest} characters`;
   return rest === 0 ? html : `${html}<p class="cut">… ${count} more in the description</p>`;
 }
 
-function blocks(lines: string[]): string[] {
+function blocks(lines: string[], isLinked: boolean): string[] {
   const html: string[] = [];
   let paragraph: string[] = [];
   let items: string[][] = [];
   const flush = () => {
-    if (paragraph.length) html.push(`<p>${inline(paragraph.join("\n"))}</p>`);
-    if (items.length) {
-      html.push(`<ul>${items.map((item) => `<li>${inline(item.join("\n"))}</li>`).join("")}</ul>`);
-    }
+    if (paragraph.length) html.push(`<p>${inline(paragraph.join("\n"), isLinked)}</p>`);
+    const all = items.map((item) => `<li>${inline(item.join("\n"), isLinked)}</li>`);
+    if (all.length) html.push(`<ul>${all.join("")}</ul>`);
     paragraph = [], items = [];
   };
   for (let i = 0; i < lines.length; i++) {
@@ -85,7 +89,7 @@ function blocks(lines: string[]): string[] {
     } else if (line.trim() === "") flush();
     else if (HEADING.test(line)) {
       flush();
-      html.push(`<p><strong>${inline(line.replace(HEADING, ""))}</strong></p>`);
+      html.push(`<p><strong>${inline(line.replace(HEADING, ""), isLinked)}</strong></p>`);
     } else if (ITEM.test(line)) {
       if (paragraph.length) flush();
       items.push([line.replace(ITEM, "")]);
@@ -95,10 +99,14 @@ function blocks(lines: string[]): string[] {
   return html;
 }
 
-export const renderInlineMarkdown = (text: string, length: number): string =>
-  inline(shorten(text, length));
+/** @param isLinked as for {@linkcode renderMarkdown} */
+export const renderInlineMarkdown = (
+  text: string,
+  length: number,
+  isLinked: boolean = true,
+): string => inline(shorten(text, length), isLinked);
 
-function inline(text: string): string {
+function inline(text: string, isLinked: boolean): string {
   let html = "";
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
@@ -108,6 +116,7 @@ function inline(text: string): string {
     if (code !== undefined) html += `<code>${escape(code)}</code>`;
     else if (strong !== undefined) html += `<strong>${escape(strong)}</strong>`;
     else if (image || !FOLLOWABLE.test(address)) html += escape(label);
+    else if (!isLinked) html += escape(`${label} (${address})`);
     else {
       const start = BESIDE.test(address) ? V1 : "";
       html += `<a href="${start}${escape(address)}" rel="noreferrer">${escape(label)}</a>`;

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { INLINE_SCRIPTS, TEMPLATES } from "../generated/page.js";
+import { INLINE_SCRIPTS, STYLES, TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { describeInfo, type HeadText, type Info, renderHead } from "./head.ts";
-import { escape, fill, type Filling, jsonOf, V1 } from "./html.ts";
+import { escape, fill, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
@@ -36,15 +36,6 @@ const OTHERS: Readonly<Record<View, string>> = {
   reference: `<a id="other" href="${V1}spec/simple">Simple page</a>`,
   simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
-
-/**
- * The simple page without its scripts, and so without forms. The styles of `<noscript>` hide what
- * needs a script.
- */
-const PLAIN_TEMPLATE = TEMPLATES.simple.replaceAll(
-  /<script\b[^]*?<\/script>|<\/?noscript>/g,
-  "",
-);
 
 const PLAIN =
   '<p class="notice">This page is only for reading, since its host name is not in the ' +
@@ -130,35 +121,21 @@ export class Page {
     );
     const names = `data-title="${escape(title)}" data-api="${escape(api)}"`;
     const attributes = `${names} data-version="${version}"${flags}`;
-    const values: Filling = {
+    const values = {
       v1: V1,
       icon,
-      content: isPlain
-        ? withAddressNote(content)
-        : view === "simple"
-        ? content
-        : navigationIn(content),
+      list: content.list,
+      total: String(content.total),
+      content: content.main,
       title: escape(text.title),
       description: escape(summary),
       head: `<header id="node" ${attributes}>${head}</header>`,
       examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
+      styles: `<style>${STYLES[view]}</style>`,
     };
-    return fill(isPlain ? PLAIN_TEMPLATE : TEMPLATES[view], values, name ? "../" : "");
+    const simplePage = view === "simple" ? "" : `${V1}spec/simple`;
+    return fill(TEMPLATES[isPlain ? "plain" : view], values, name ? "../" : "", simplePage);
   }
-}
-
-/**
- * Shows what `$BASE_URL` stands for. A browser whose scripts are forbidden by a policy ignores
- * `<noscript>`.
- */
-function withAddressNote(content: string): string {
-  return content.replace(/<noscript>(<p>.*?<\/p>)<\/noscript>/, "$1");
-}
-
-/** Returns the list of operations, with links to the simple page. */
-function navigationIn(content: string): string {
-  const list = content.slice(content.indexOf("<ul>"), content.indexOf("</nav>"));
-  return list.replaceAll(/(?<=href=.)#/g, `${V1}spec/simple#`);
 }
 
 const NO_EXAMPLES: NodeExamples = {};

@@ -19,7 +19,7 @@ import {
   type OperationForm,
   requestOf,
 } from "./form-request.ts";
-import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
+import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, SIMPLE_PAGE, V1 } from "./html.ts";
 import { MARK_LABELS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
@@ -34,6 +34,17 @@ export interface OperationNotes {
   readonly form: OperationForm | undefined;
 }
 
+/** The operations as HTML. */
+export interface Content {
+  /** Links to the operations. The address of each begins with {@linkcode SIMPLE_PAGE}. */
+  readonly list: string;
+  /** The number of all operations, shown or not. */
+  readonly total: number;
+  readonly main: string;
+  /** The anchors of the operations that are shown. */
+  readonly anchors: ReadonlySet<string>;
+}
+
 /** By method and path, such as `GET /v1/rpc/getblock`. */
 export type Notes = ReadonlyMap<string, OperationNotes>;
 
@@ -42,16 +53,13 @@ export interface PageParts {
   readonly summary: string;
   /** HTML of the first lines: the address for clients, a call, and how many are enabled. */
   readonly calls: string;
-  /** HTML of the navigation and of the `main` element. */
-  readonly content: string;
+  readonly content: Content;
   readonly sources: readonly string[];
   readonly flags: string;
   readonly notes: Notes;
   /** True if the simple page suits the description better, since Scalar would take too long. */
   readonly isLarge: boolean;
 }
-
-const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /**
  * @param by `undefined` for this service's own description
@@ -67,14 +75,14 @@ export async function renderParts(
   // Only a description from the node or from the operator states the node's version.
   const outline = isFromNetwork || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsOfOutline(outline).flatMap(({ form }) => form?.fields ?? []);
-  const content = await renderContent(outline);
+  const content = await renderContent(outline, !isFromNetwork);
   const notes = new Map(notesOf(outline));
   const isLarge = notes.size > MANY;
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderStart(outline, address, content),
-    content: isFromNetwork ? content.replaceAll(LINK, "$2 ($1)") : content,
+    calls: renderStart(outline, address, content.anchors),
+    content,
     sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
@@ -123,10 +131,15 @@ const DETAILS = {
   body: [4000, 800, 300, 100, 40],
 } as const;
 
-type Detail = Readonly<Record<keyof typeof DETAILS, number>>;
+type Level = Readonly<Record<keyof typeof DETAILS, number>>;
 
-const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
-  Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Detail
+interface Detail extends Level {
+  /** False for a description from the network, whose links may lead anywhere. */
+  readonly isLinked: boolean;
+}
+
+const LEVELS: readonly Level[] = DETAILS.about.map((_, level) =>
+  Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Level
 );
 
 const GZIP_BYTES_MAX = 80_000, HTML_LENGTH_MAX = 2_000_000;
@@ -137,38 +150,37 @@ const MANY = 300;
 
 const COPY = `<button type="button" class="copy">Copy</button>`;
 
-const WITHOUT_SCRIPT =
-  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this " +
-  "page's address " +
-  "before <code>/v1/spec</code>.</p></noscript>";
-
 const POSTED_TOO =
   `<p class="call">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
 
-export async function renderContent(outline: Outline): Promise<string> {
+/** @param isLinked whether links in the description stay links */
+export async function renderContent(outline: Outline, isLinked = true): Promise<Content> {
   const total = operationsOfOutline(outline).length;
-  for (const detail of LEVELS.filter(({ operations }) => total <= operations)) {
-    const html = await render(outline, detail, total, total);
-    if (await fits(html)) return html;
+  for (const level of LEVELS.filter(({ operations }) => total <= operations)) {
+    const content = await render(outline, { ...level, isLinked }, total, total);
+    if (await fits(content)) return content;
   }
-  const least = LEVELS.at(-1)!;
+  const least = { ...LEVELS.at(-1)!, isLinked };
   for (let shown = Math.min(total, 4096) >> 1;; shown >>= 1) {
-    const html = await render(outline, least, shown, total);
-    if (shown === 0 || await fits(html)) return html;
+    const content = await render(outline, least, shown, total);
+    if (shown === 0 || await fits(content)) return content;
   }
 }
 
-const fits = async (html: string): Promise<boolean> =>
-  html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
+async function fits({ list, main }: Content): Promise<boolean> {
+  const html = list + main;
+  return html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
+}
 
 async function render(
   outline: Outline,
   detail: Detail,
   shown: number,
   total: number,
-): Promise<string> {
+): Promise<Content> {
   let html = renderAbout(outline, detail);
+  const anchors = new Set<string>();
   const listed: Outline["sections"][number][] = [];
   const enabled = enabledIn(outline);
   const room = { left: HTML_LENGTH_MAX };
@@ -181,10 +193,11 @@ async function render(
     const heading = `<h2 dir="auto" id="${escape(id)}">${shortText(section.name)}</h2>`;
     const isOpen = outline.sections.length === 1;
     html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
-    html += renderMarkdown(section.description, detail.about);
+    html += renderMarkdown(section.description, detail.about, detail.isLinked);
     for (const operation of operations.slice(0, left)) {
       await pause();
       html += renderOperation(operation, detail, enabled, room);
+      anchors.add(operation.anchor);
       if (html.length > HTML_LENGTH_MAX) break;
     }
     html += isService ? "</details></section>" : "</section>";
@@ -193,7 +206,7 @@ async function render(
   if (shown < total) {
     html += `<p class="cut">… ${total - shown} more operations in the description</p>`;
   }
-  return `${renderNavigation(listed, detail, total)}<main id="content">${html}</main>`;
+  return { list: renderLinks(listed, detail), total, main: html, anchors };
 }
 
 const COMMON_MAX = 5;
@@ -202,9 +215,9 @@ const COMMON_MAX = 5;
  * Renders the first lines of the page: how many operations are enabled, the address for clients, a
  * call with its response, and the most common operations.
  *
- * @param content the rest of the page, which may lack operations
+ * @param shown the anchors of the operations that are shown below
  */
-function renderStart(outline: Outline, address: string, content: string): string {
+function renderStart(outline: Outline, address: string, shown: Content["anchors"]): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map<string, ShownOperation>();
@@ -216,9 +229,8 @@ function renderStart(outline: Outline, address: string, content: string): string
   const simple = [...callable, ...operationsOfOutline(outline)].filter(isSimpleRead);
   const usual = simple.filter(({ isCommon }) => isCommon);
   const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
-  const shown = new Set([...content.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id));
   const common = (callable.length > 0 ? callable : operations)
-    .filter(({ isCommon, anchor }) => isCommon && shown.has(escape(anchor))).slice(0, COMMON_MAX)
+    .filter(({ isCommon, anchor }) => isCommon && shown.has(anchor)).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
   const enabled = enabledIn(outline);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
@@ -298,13 +310,9 @@ function renderOpening(operation: ShownOperation, enabled: Enabled): string {
   return lines && `<div class="command"><pre><code>${escape(lines)}</code></pre>${COPY}</div>`;
 }
 
-function renderNavigation(
-  sections: Outline["sections"],
-  detail: Detail,
-  total: number,
-): string {
+function renderLinks(sections: Outline["sections"], detail: Detail): string {
   const link = (id: string, text: string, method = "", isOff = false) =>
-    `<a href="#${escape(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
+    `<a href="${SIMPLE_PAGE}#${escape(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
     `${method && ` ${renderMethod(method)}`}</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
     const titles = operations.slice(0, detail.listed).map(({ id, title, method, call }) =>
@@ -313,13 +321,7 @@ function renderNavigation(
     const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
     return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
   });
-  return `<button type="button" id="open-list" popovertarget="list">Operations ` +
-    `(${total})</button>` +
-    `<nav id="list" popover aria-label="Operations"><p id="filter"><input type="search" ` +
-    `placeholder="Filter (/)" ` +
-    `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
-    `<button type="button" popovertarget="list">Close</button>` +
-    ` <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
+  return `<ul>${items.join("")}</ul>`;
 }
 
 const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
@@ -337,13 +339,16 @@ function renderAbout(outline: Outline, detail: Detail): string {
     `${version ? `Version ${shortText(version)} · ` : ""}OpenAPI description: ` +
     `<a href="${V1}../spec.json" download>JSON</a>, ` +
     `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
-    (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
-    renderMarkdown(description, detail.about) +
+    (summary ? `<p class="summary">${renderSummary(summary, detail)}</p>` : "") +
+    renderMarkdown(description, detail.about, detail.isLinked) +
     (operations.some(({ isPostedToo }) => isPostedToo) ? POSTED_TOO : "") +
     (legend &&
       `<details class="legend"><summary>Marks</summary><ul>${legend}</ul></details>`) +
-    `${WITHOUT_SCRIPT}</section>`;
+    "</section>";
 }
+
+const renderSummary = (summary: string, detail: Detail): string =>
+  renderInlineMarkdown(summary, detail.summary, detail.isLinked);
 
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
@@ -371,10 +376,10 @@ function renderOperation(
   return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${heading}</h3>` +
     `<p class="line">${renderMethod(operation.method)} <code>${path}</code>${deprecated}${words} ` +
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
-    (summary ? `<p class="gist">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
+    (summary ? `<p class="gist">${renderSummary(summary, detail)}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (detail.description > 0 ? renderOpening(operation, enabled) : "") +
-    renderMarkdown(operation.description, detail.description) +
+    renderMarkdown(operation.description, detail.description, detail.isLinked) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail, room)).join("") +
     `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
 }
@@ -398,7 +403,8 @@ function renderList(items: readonly Item[], detail: Detail, room: Room): string 
     const words = facts.slice(0, 6).map(shortText).join(", ");
     const constraints = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`);
     const shown = constraints.join(", ");
-    const text = detail.item > 0 && renderInlineMarkdown(description, detail.item) +
+    const text = detail.item > 0 &&
+      renderInlineMarkdown(description, detail.item, detail.isLinked) +
         (shown && ` <small>${words && "· "}${shown}</small>`);
     const entry = `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
       `<dd>${words && `<i>${words}</i> `}${text || ""}`;

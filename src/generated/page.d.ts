@@ -4,8 +4,11 @@
  * @module
  */
 
-/** `static/simple.html` and `static/reference.html`, with names in braces as placeholders. */
-export const TEMPLATES: Readonly<Record<"reference" | "simple", string>>;
+/** The files `static/*.html`, with names in braces as placeholders. */
+export const TEMPLATES: Readonly<Record<"reference" | "simple" | "plain", string>>;
+
+/** The styles in CSS. The plain page has those of the simple page. */
+export const STYLES: Readonly<Record<"reference" | "simple", string>>;
 
 /** The hashes of the inline scripts in `TEMPLATES`, as CSP sources (CSP level 3, section 2.3.1). */
 export const INLINE_SCRIPTS: readonly string[];
