@@ -138,14 +138,10 @@ export class PathTable {
       one.query.every(([name, value]) =>
         /^$|[{}]/.test(value) ? given.has(name) : given.getAll(name).includes(value)
       ) && takesPath(one)
-    ).map(({ entry }) => entry);
-    const hasMethod = ({ operation }: PolicyEntry) => operation.method === own.operation.method;
-    const withSameMethod = new Set(
-      matching.filter(hasMethod).map(({ operation }) => operation.path),
     );
-    return matching.filter((one) =>
-      needsMoreRights(own, one) && (hasMethod(one) || !withSameMethod.has(one.operation.path))
-    );
+    const { same, other } = splitByMethod(matching, own, ({ entry }) => entry.operation.path);
+    return [...same, ...other].map(({ entry }) => entry)
+      .filter((entry) => needsMoreRights(own, entry));
   }
 
   /** Returns the operations at a path by their methods. */
@@ -216,6 +212,21 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
   });
 }
 
+/**
+ * Finds what a node may run in place of `own`: operations with its method, and those that a node
+ * which ignores the method may run, since none at their path has it.
+ */
+function splitByMethod<T extends Pick<PathEntry, "entry">>(
+  others: readonly T[],
+  own: PolicyEntry,
+  pathOf: (other: T) => string,
+): { readonly same: readonly T[]; readonly other: readonly T[] } {
+  const hasMethod = ({ entry }: T) => entry.operation.method === own.operation.method;
+  const same = others.filter(hasMethod);
+  const paths = new Set(same.map(pathOf));
+  return { same, other: others.filter((one) => !hasMethod(one) && !paths.has(pathOf(one))) };
+}
+
 /** Tells whether it matters that the node runs `rival` in place of `own`. */
 type Differs = (own: PolicyEntry, rival: PolicyEntry) => boolean;
 
@@ -225,8 +236,8 @@ const STRICTNESS = { open: 0, token: 1, refused: 2 } as const;
 
 /**
  * Tells whether the node might run another operation instead of `own`, because the path template of
- * that one is more specific. Some nodes ignore the HTTP method, so an operation with another method
- * counts if its permission is stricter. One with the same method also counts if `differs` says so.
+ * that one is more specific. An operation with another method counts if its permission is stricter.
+ * One with the same method also counts if `differs` says so.
  *
  * @param candidates the operations that take the path, the most specific ones first
  */
@@ -246,15 +257,11 @@ function hasRival(
 }
 
 function isOneRival(own: PathEntry, others: readonly PathEntry[], differs: Differs): boolean {
-  const hasMethod = (one: PathEntry) => one.method === own.method;
-  const withSameMethod = new Set(others.filter(hasMethod).map(({ rank }) => rank));
+  const { same, other } = splitByMethod(others, own.entry, ({ rank }) => rank);
   const isStricter = ({ entry: { permission } }: PathEntry) =>
     STRICTNESS[permission] > STRICTNESS[own.entry.permission];
-  return others.some((one) =>
-    hasMethod(one)
-      ? isStricter(one) || differs(own.entry, one.entry)
-      : isStricter(one) && !withSameMethod.has(one.rank)
-  );
+  return [...same, ...other].some(isStricter) ||
+    same.some((one) => differs(own.entry, one.entry));
 }
 
 /** Tells whether an operation has a literal where `own` has a parameter. */
