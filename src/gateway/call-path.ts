@@ -24,7 +24,14 @@ import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
 import { takesToken, unsentParametersOf } from "./policy.ts";
-import { invalidCall, NO_UPGRADE, problemOf, READS_SLOWLY, Refusal } from "./refusal.ts";
+import {
+  afterwards,
+  invalidCall,
+  NO_UPGRADE,
+  problemOf,
+  READS_SLOWLY,
+  Refusal,
+} from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -328,6 +335,6 @@ class RelayedContent {
     clearInterval(this.#watch);
     this.#ignoreStop();
     void this.#lease.end();
-    this.#onEnd(error);
+    this.#onEnd(afterwards(error));
   }
 }

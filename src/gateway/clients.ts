@@ -11,7 +11,7 @@ import { partsOfPlace, readNow, type Unusable, unusable } from "../node/secrets.
 import { unrefTimer } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
-import { TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
+import { TOKEN_ENDED } from "./refusal.ts";
 
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */
@@ -38,7 +38,7 @@ export class Token extends LightSignal {
   }
 
   end(): void {
-    this.abort(TOKEN_ENDED_AFTERWARDS);
+    this.abort(TOKEN_ENDED);
   }
 }
 

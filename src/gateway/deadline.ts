@@ -39,7 +39,7 @@ export class Deadline {
     this.#timer = setTimeout(() => {
       this.isOver = true;
       const message = `The node did not finish its response within ${timeout / 1000} s`;
-      const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
+      const reason = new Refusal(504, CODES.tooLate, message);
       if (!isHeavy) return this.end(reason);
       this.#timer = setTimeout(() => this.nodeSignal.abort(reason), timeout);
       this.clientSignal.abort(reason);

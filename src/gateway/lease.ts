@@ -20,7 +20,7 @@ import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import type { Capacity } from "./capacity.ts";
 import { Deadline } from "./deadline.ts";
 import type { Quota } from "./quota.ts";
-import { FULL, type Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { afterwards, FULL, type Refusal, STOPPING } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -107,7 +107,10 @@ export class Lease implements LeaseHolder {
     if (!this.#isCounted) this.quota?.charge(refusal, calls);
   }
 
-  /** Waits for the response of the node, as long as somebody waits for it. */
+  /**
+   * Waits for the response of the node, as long as somebody waits for it. Then rejects with the
+   * reason why nobody does.
+   */
   async waitFor(sending: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const { clientSignal } = this.deadline;
     this.#pending = sending;
@@ -118,7 +121,7 @@ export class Lease implements LeaseHolder {
       return response;
     } catch (error) {
       if (!clientSignal.aborted) this.#pending = undefined;
-      throw error;
+      throw error === clientSignal.reason ? afterwards(error) : error;
     }
   }
 
@@ -159,7 +162,7 @@ export class Lease implements LeaseHolder {
   }
 
   /** Ends the calls, and the response that is being sent, if it is a stream. */
-  abort(reason: Refusal = STOPPING_AFTERWARDS): void {
+  abort(reason: Refusal = STOPPING): void {
     this.deadline.end(reason);
   }
 

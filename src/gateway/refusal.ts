@@ -65,7 +65,7 @@ export const challenge = (error?: "invalid_token") => ({
   "www-authenticate": `Bearer realm="nodeface"${error ? `, error="${error}"` : ""}`,
 });
 
-/** For a call that was waiting when its token ended. */
+/** For a call whose token ends. */
 export const TOKEN_ENDED: Refusal = new Refusal(
   401,
   CODES.wantsToken,
@@ -76,25 +76,20 @@ export const TOKEN_ENDED: Refusal = new Refusal(
   },
 );
 
-/** @param isUncertain whether the node may have carried out the call */
-const withDoubt = ({ status, code, message, details }: Refusal, isUncertain: boolean): Refusal =>
-  new Refusal(status, code, message, { ...details, isUncertain });
-
-export const FULL_AFTERWARDS: Refusal = withDoubt(FULL, true);
-export const STOPPING_AFTERWARDS: Refusal = withDoubt(STOPPING, true);
-export const TOKEN_ENDED_AFTERWARDS: Refusal = withDoubt(TOKEN_ENDED, true);
+/** Adds to a refusal that the call has been sent, so that the node may have carried it out. */
+export function afterwards(reason: unknown): unknown {
+  if (!(reason instanceof Refusal)) return reason;
+  const { status, code, message, details } = reason;
+  return new Refusal(status, code, message, { ...details, isUncertain: true });
+}
 
 /** For a reader that keeps others waiting. */
 export const READS_SLOWLY: Refusal = new Refusal(
   503,
   CODES.busy,
   "The client reads too slowly, and others wait",
-  { headers: LATER, isUncertain: true },
+  { headers: LATER },
 );
-
-/** Returns the reason why a call is not sent, without a doubt whether the node has received it. */
-export const beforehand = (reason: unknown): unknown =>
-  reason instanceof Refusal ? withDoubt(reason, false) : reason;
 
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(

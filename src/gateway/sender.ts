@@ -16,7 +16,7 @@ import type { Capacity } from "./capacity.ts";
 import type { Lease } from "./lease.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { beforehand, FULL, FULL_AFTERWARDS } from "./refusal.ts";
+import { afterwards, FULL } from "./refusal.ts";
 import { ANONYMOUS } from "./slots.ts";
 import { sendUpstream, sendVerified, type UpstreamResponse } from "./upstream.ts";
 
@@ -113,7 +113,7 @@ export class Sender {
     this.#setPurpose(operation);
     if (!responseBytes.set(SMALL_BYTES)) throw FULL;
     // Making room may have ended the client of this call.
-    if (clientSignal.aborted) throw beforehand(clientSignal.reason);
+    if (clientSignal.aborted) throw clientSignal.reason;
     const { node, slots, verify } = this.#capacity;
     const isAnonymous = hasCredentials || this.#capacity.isAnonymous(operation);
     const limits = {
@@ -160,7 +160,7 @@ export class Sender {
    * @throws {Refusal} if the budget has no room
    */
   reserve(bytes: number): void {
-    if (!this.#lease.responseBytes.set(bytes)) throw FULL_AFTERWARDS;
+    if (!this.#lease.responseBytes.set(bytes)) throw afterwards(FULL);
   }
 }
 

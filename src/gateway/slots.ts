@@ -8,7 +8,7 @@
  */
 import type { Signal } from "../abort-signal.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { LATER, Refusal, STOPPING, TOKEN_ENDED, TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
+import { LATER, Refusal, STOPPING, TOKEN_ENDED } from "./refusal.ts";
 
 /** The number of queued calls of a share. */
 const QUEUE_MAX = 1000;
@@ -30,8 +30,7 @@ const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the
 });
 
 /** Why a call whose signal has been aborted gets no slot. */
-const reasonOf = ({ reason }: Signal): Refusal =>
-  reason === TOKEN_ENDED_AFTERWARDS ? TOKEN_ENDED : NO_SLOT;
+const reasonOf = ({ reason }: Signal): Refusal => reason === TOKEN_ENDED ? TOKEN_ENDED : NO_SLOT;
 
 /** A call that waits for a slot. */
 class QueuedCall {

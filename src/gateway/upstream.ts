@@ -18,9 +18,10 @@ import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import {
+  afterwards,
   CREDENTIALS_REJECTED,
   CREDENTIALS_WANTED,
-  FULL_AFTERWARDS,
+  FULL,
   NOT_SENT,
   Refusal,
 } from "./refusal.ts";
@@ -141,7 +142,7 @@ export class UpstreamResponse {
         if (stop.aborted) return;
         if (!part) this.isWhole = true;
         else if (reserved.set(Math.max(this.received, SMALL_BYTES))) collector.push(part);
-        else throw FULL_AFTERWARDS;
+        else throw afterwards(FULL);
       }
       this.parts = collector.empty();
     } catch (error) {
