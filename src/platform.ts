@@ -128,7 +128,7 @@ export function requireVariable(name: string): string {
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = builtin("node:url", NO_FILES);
-  return pathToFileURL(expand(path));
+  return pathToFileURL(expandPath(path));
 }
 
 /**
@@ -157,7 +157,7 @@ export async function findFile(
 export async function isThere(path: string): Promise<boolean> {
   const failureOf = async (path: string): Promise<string[]> => {
     try {
-      await builtin("node:fs/promises", NO_FILES).lstat(expand(path));
+      await builtin("node:fs/promises", NO_FILES).lstat(expandPath(path));
       return [];
     } catch (error) {
       const { name, code = name } = error as { code?: string; name: string };
@@ -202,7 +202,7 @@ async function read(
 ): Promise<Bytes> {
   const { createReadStream } = builtin("node:fs", NO_FILES);
   const { stat } = builtin("node:fs/promises", NO_FILES);
-  const path = typeof place === "string" ? expand(place) : place;
+  const path = typeof place === "string" ? expandPath(place) : place;
   // Opening a pipe would block, and reading a device may never end.
   const found = await stat(path);
   onDisk(found.dev);
@@ -324,7 +324,7 @@ export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }
 
-export function expand(path: string): string {
+export function expandPath(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);
     if (!folder) {

@@ -3,9 +3,9 @@ import {
   describeInfo,
   describeState,
   formatAge,
-  type History,
-  type Info,
   renderFigures,
+  type ShownHistory,
+  type ShownInfo,
   type StateText,
   untilNow,
 } from "../src/explorer/head.ts";
@@ -28,7 +28,7 @@ const header = () => document.getElementById("node")!;
 /** Requests the info after each event, or every few seconds if there is no event stream. */
 export class InfoFollower {
   readonly #mayReload: (isChanged: boolean) => boolean;
-  #history: History = {};
+  #history: ShownHistory = {};
   #plottedAt = -Infinity;
   #stream: EventSource | undefined;
   #isStreaming = false;
@@ -143,7 +143,7 @@ function showAges(): void {
   }
 }
 
-function showHead(info: Info, history: History): void {
+function showHead(info: ShownInfo, history: ShownHistory): void {
   const { title = "", api = "" } = header().dataset;
   const text = describeInfo(info, { title, api }, history);
   const link = find("h1 a");

@@ -5,9 +5,9 @@ import * as assert from "uvu/assert";
 import {
   describeInfo as describeNamed,
   formatAge,
-  type Info,
   renderFigures,
   renderHead,
+  type ShownInfo,
   untilNow,
 } from "../src/explorer/head.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
@@ -20,7 +20,7 @@ const header = suite("the header of the explorer");
 
 const NAMING = { api: "Their API" };
 
-const describeInfo = (info: Info) => {
+const describeInfo = (info: ShownInfo) => {
   const { figures, ...others } = describeNamed(info, NAMING);
   const facts = figures.map(({ label, value, time }) => [label, value, ...time ? [time] : []]);
   return { ...others, facts };
@@ -29,7 +29,7 @@ const describeInfo = (info: Info) => {
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
 
-const STATES: [info: Info, label: string, note: string][] = [
+const STATES: [info: ShownInfo, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
   [{ status: "ok", api: API }, "Online", ""],
   [{ software: "nodeface" }, "Running", ""],
@@ -115,7 +115,7 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
-const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
+const NAMES: [info: ShownInfo, title: string | undefined, name: string, about: string][] = [
   [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
   [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
   [{ software: "Geth", version: "1.16", api: API }, undefined, "Geth", "Version 1.16"],
@@ -205,7 +205,7 @@ header("the page's script reads an info exactly as the service wrote it", () => 
   for (const info of infos) {
     const said = describeInfo(info);
     for (const text of [formatJson(info, 2) + "\n", formatJson(info)]) {
-      assert.equal(describeInfo(parseJson(text) as Info), said, text);
+      assert.equal(describeInfo(parseJson(text) as ShownInfo), said, text);
     }
   }
 });

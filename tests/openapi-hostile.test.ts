@@ -6,7 +6,7 @@ import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
-import { expand } from "../src/openapi/servers.ts";
+import { expandUrl } from "../src/openapi/servers.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import type { Json } from "../src/json/values.ts";
@@ -49,8 +49,8 @@ function counted<T extends object>(
 hostile("a server with a long text in many places has no URL", () => {
   const url = "{a}".repeat(341);
   const variables = { a: { default: "x".repeat(1_500_000) } };
-  assert.equal(expand({ url, variables }), []);
-  assert.equal(expand({ url: "https://{a}.example", variables: { a: { default: "b" } } }), [
+  assert.equal(expandUrl({ url, variables }), []);
+  assert.equal(expandUrl({ url: "https://{a}.example", variables: { a: { default: "b" } } }), [
     "https://b.example",
   ]);
 });
@@ -275,8 +275,8 @@ hostile(
       variables: { ...variables, a: { default: "x", enum: ["x", "y"] } },
     };
     const stem = `https://a.example/${"1".repeat(150)}`;
-    assert.equal(expand(server), [`${stem}x`, `${stem}y`]);
-    assert.equal(expand({ url: `https://a.example/${"a".repeat(9000)}` }), []);
+    assert.equal(expandUrl(server), [`${stem}x`, `${stem}y`]);
+    assert.equal(expandUrl({ url: `https://a.example/${"a".repeat(9000)}` }), []);
   },
 );
 
@@ -437,9 +437,12 @@ hostile("a long reference to which many places lead is not read for each of them
 
 hostile("the values of a server's variable are read once, however often it stands there", () => {
   const { object: variable, count } = counted({ enum: range(1000).map(String) }, "enum");
-  assert.equal(expand({ url: `http://u@h/${"{a}".repeat(300)}`, variables: { a: variable } }, 1), [
-    `http://u@h/${"0".repeat(300)}`,
-  ]);
+  assert.equal(
+    expandUrl({ url: `http://u@h/${"{a}".repeat(300)}`, variables: { a: variable } }, 1),
+    [
+      `http://u@h/${"0".repeat(300)}`,
+    ],
+  );
   assert.is(count(), 1);
 });
 

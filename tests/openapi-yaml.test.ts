@@ -1,15 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, locate } from "../src/openapi/diagnostics.ts";
-import { parse, type Source } from "../src/openapi/parse.ts";
+import { type DiagnosedFile, parse } from "../src/openapi/parse.ts";
 
 const yaml = suite("YAML and JSON of a description");
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<Source> =>
+const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<DiagnosedFile> =>
   parse("x", { bytes, isJson });
-const read = (text: string): Promise<Source> => readBytes(encode(text));
-const said = (source: Source) => locate(source, source.diagnostics.list()).map(formatDiagnostic);
+const read = (text: string): Promise<DiagnosedFile> => readBytes(encode(text));
+const said = (source: DiagnosedFile) =>
+  locate(source, source.diagnostics.list()).map(formatDiagnostic);
 
 yaml("whole numbers in every base keep all their digits", async () => {
   const { value, diagnostics } = await read(

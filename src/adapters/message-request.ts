@@ -14,7 +14,7 @@ import { Message } from "./message.ts";
 import { connect, type UpgradableMessage } from "./websocket.ts";
 
 /** @param originalUrl the path and query before a router has shortened them */
-export function requestOf(
+export function requestOfMessage(
   message: IncomingMessage,
   response: ServerResponse,
   originalUrl: string | undefined,

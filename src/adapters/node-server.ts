@@ -14,7 +14,7 @@ import { type HeldBytes, ResponseInParts, useResponseClass } from "../http/respo
 import { Connections, hasContent, type MinimumRate } from "./connections.ts";
 import { IS_DENO } from "../platform.ts";
 import { limitContent, logHeadOf, Message } from "./message.ts";
-import { requestOf } from "./message-request.ts";
+import { requestOfMessage } from "./message-request.ts";
 import { handleInOrder } from "./pipelining.ts";
 import { ownResponse, refuseUnreadable, TIMED_OUT } from "./refusals.ts";
 import {
@@ -156,7 +156,7 @@ export async function respond(
   if (endEntry) endWith(response, endEntry, () => request?.clientName);
   try {
     const refused = ownResponse(message) ?? refuse?.();
-    if (!refused) request = requestOf(message, response, originalUrl);
+    if (!refused) request = requestOfMessage(message, response, originalUrl);
     const given = refused ?? await app.fetch(request!, ...context);
     if (given.status === 101 && request?.upgrade) {
       await (message as Message).takeOver!(request.upgrade);

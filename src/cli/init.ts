@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, relative } from "node:path";
-import { expand, isAnchored } from "../platform.ts";
+import { expandPath, isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
@@ -48,7 +48,7 @@ export async function init(
   files: Pick<Files, "isThere">,
   { during }: Progress = SILENT,
 ): Promise<string> {
-  const path = expand(config.file!);
+  const path = expandPath(config.file!);
   if (await files.isThere(path)) {
     throw new Error(`${path} exists already and is not changed; name another file with --config`);
   }

@@ -10,8 +10,8 @@ import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 
 /** The objects that `GET /v1/info` and `GET /v1/history` return. */
-export type Info = Readonly<Json>;
-export type History = Readonly<Json>;
+export type ShownInfo = Readonly<Json>;
+export type ShownHistory = Readonly<Json>;
 
 /** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
@@ -86,9 +86,13 @@ export interface HeadText {
 
 export type StateText = Pick<HeadText, "state" | "label" | "note">;
 
-export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
+export function describeInfo(
+  info: ShownInfo,
+  naming: Naming,
+  history: ShownHistory = {},
+): HeadText {
   const state = stateOf(info);
-  const describe = (rows: readonly Row[], values: Info) =>
+  const describe = (rows: readonly Row[], values: ShownInfo) =>
     rows.flatMap(([key, label, format = formatValue]): Figure[] => {
       const value = format(values[key]);
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
@@ -124,13 +128,13 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
 const joinTexts = (separator: string, ...texts: readonly string[]): string =>
   texts.filter((text) => text !== "").join(separator);
 
-function columnsOf(history: History): Row[] {
+function columnsOf(history: ShownHistory): Row[] {
   const known = ["interval", "at", "status", ...[...FIGURES, ...FIGURES_LAST].map(([key]) => key)];
   return Object.keys(history).filter((key) => !known.includes(key))
     .map((key) => [key, capital(formatValue(key.replaceAll("_", " ")))]);
 }
 
-function hintOf({ status, status_code, status_remedy, peers }: Info): string {
+function hintOf({ status, status_code, status_remedy, peers }: ShownInfo): string {
   const isAlone = status === "syncing" && textOf(peers) === "0";
   const remedy = textOf(status_remedy) ?? (isAlone ? "it has no peers yet" : "");
   const isRetried = status_code !== "outdated" &&
@@ -138,7 +142,11 @@ function hintOf({ status, status_code, status_remedy, peers }: Info): string {
   return joinTexts("; ", capital(remedy), isRetried ? "retrying every few seconds" : "");
 }
 
-export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
+export function describeState(
+  state: string,
+  info: ShownInfo = {},
+  history: ShownHistory = {},
+): StateText {
   const { status, status_code, status_reason } = info;
   const [usualLabel = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
   const code = state === "degraded" ? formatValue(status_code) : "";
@@ -155,17 +163,17 @@ export function describeState(state: string, info: Info = {}, history: History =
   return { state, label, note: joinTexts("; ", reason, rate, left, since, addition) };
 }
 
-function sinceOf(history: History, status: unknown): unknown {
+function sinceOf(history: ShownHistory, status: unknown): unknown {
   const states = listOf(history.status);
   const before = states.findLastIndex((one) => one !== status);
   return before < 0 || before === states.length - 1 ? undefined : listOf(history.at)[before + 1];
 }
 
-const seenOf = ({ status, last_seen }: Info): Info =>
+const seenOf = ({ status, last_seen }: ShownInfo): ShownInfo =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
-  const known: Info = { ...seenOf(info), ...info };
+function namesOf(info: ShownInfo, { title, api }: Naming): [name: string, about: string] {
+  const known: ShownInfo = { ...seenOf(info), ...info };
   const shown = (key: string) => formatValue(known[key]);
   const [software, version, chain] = [shown("software"), shown("version"), shown("chain_id")];
   const isAlone = isService(info) && (info.name === undefined || info.name === info.software);
@@ -183,9 +191,9 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
   return [name, joinTexts(" · ", what, where)];
 }
 
-const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
+const isService = ({ software, api }: ShownInfo): boolean => software === "nodeface" && !api;
 
-function stateOf(info: Info): string {
+function stateOf(info: ShownInfo): string {
   const { status, status_code, synced } = info;
   if (status === undefined && isService(info)) return "running";
   const state = status_code === "outdated" ? status_code : textOf(status) ?? "";
@@ -273,7 +281,7 @@ export function renderHead(text: HeadText, icon: string, other = "", calls = "")
 }
 
 /** Returns the history up to now: the plot of a figure ends with the value beside it. */
-export function untilNow(history: History, info: Info): History {
+export function untilNow(history: ShownHistory, info: ShownInfo): ShownHistory {
   const columns = Object.entries(history).map(([key, value]) => {
     const column = listOf(value);
     const isOpen = isNumber(info[key]) && isNumber(column.at(-1));
@@ -282,7 +290,7 @@ export function untilNow(history: History, info: Info): History {
   return Object.fromEntries(columns);
 }
 
-export function renderFigures(figures: readonly Figure[], history: History = {}): string {
+export function renderFigures(figures: readonly Figure[], history: ShownHistory = {}): string {
   /** The time that all plots cover, once the first one has told it. */
   let told = "";
   return figures.map(({ key, label, value, time }) => {
@@ -302,7 +310,7 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
 const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
 /** Returns HTML: a plot with the ends of its scale, and the time that it covers. */
-function plotOf(history: History, key: string): { span?: string; svg?: string } {
+function plotOf(history: ShownHistory, key: string): { span?: string; svg?: string } {
   const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
   const column = listOf(history[key]).slice(-POINTS_MAX);
   const known = column.filter(isNumber);

@@ -8,7 +8,7 @@ import { INLINE_SCRIPTS, STYLES, TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
-import { describeInfo, type HeadText, type Info, renderHead } from "./head.ts";
+import { describeInfo, type HeadText, renderHead, type ShownInfo } from "./head.ts";
 import { escape, fill, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
@@ -55,7 +55,7 @@ export interface PageOptions {
 }
 
 interface Document {
-  readonly info: Info;
+  readonly info: ShownInfo;
   readonly ofNode: NodeExamples;
   readonly html: string;
   readonly representation: Representation | Promise<Representation>;
@@ -72,7 +72,7 @@ export class Page {
     this.#options = options;
   }
 
-  iconNameOf(info: Info): string {
+  iconNameOf(info: ShownInfo): string {
     return this.#describe(info).iconName;
   }
 
@@ -80,7 +80,7 @@ export class Page {
   async prepare(
     name: DocumentName,
     isPlain: boolean,
-    info: Info,
+    info: ShownInfo,
     ofNode: NodeExamples = NO_EXAMPLES,
   ): Promise<Representation> {
     const key = isPlain ? `plain ${name}` : name;
@@ -102,11 +102,11 @@ export class Page {
     }
   }
 
-  #describe(info: Info): HeadText {
+  #describe(info: ShownInfo): HeadText {
     return describeInfo(info, { title: this.#options.title, api: this.#parts.title });
   }
 
-  #render(name: DocumentName, isPlain: boolean, info: Info, ofNode: NodeExamples): string {
+  #render(name: DocumentName, isPlain: boolean, info: ShownInfo, ofNode: NodeExamples): string {
     const { title: api, summary, calls, content, sources, flags, isLarge } = this.#parts;
     const { notice, version, title = "", view: usual, icons } = this.#options;
     const view = isPlain ? "simple" : name || usual || (isLarge ? "simple" : "reference");

@@ -35,7 +35,7 @@ export interface OperationNotes {
 }
 
 /** The operations as HTML. */
-export interface Content {
+export interface PageContent {
   /** Links to the operations. The address of each begins with {@linkcode SIMPLE_PAGE}. */
   readonly list: string;
   /** The number of all operations, shown or not. */
@@ -53,7 +53,7 @@ export interface PageParts {
   readonly summary: string;
   /** HTML of the first lines: the address for clients, a call, and how many are enabled. */
   readonly calls: string;
-  readonly content: Content;
+  readonly content: PageContent;
   readonly sources: readonly string[];
   readonly flags: string;
   readonly notes: Notes;
@@ -155,7 +155,7 @@ const POSTED_TOO =
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
 
 /** @param isLinked whether links in the description stay links */
-export async function renderContent(outline: Outline, isLinked = true): Promise<Content> {
+export async function renderContent(outline: Outline, isLinked = true): Promise<PageContent> {
   const total = operationsOfOutline(outline).length;
   for (const level of LEVELS.filter(({ operations }) => total <= operations)) {
     const content = await render(outline, { ...level, isLinked }, total, total);
@@ -168,7 +168,7 @@ export async function renderContent(outline: Outline, isLinked = true): Promise<
   }
 }
 
-async function fits({ list, main }: Content): Promise<boolean> {
+async function fits({ list, main }: PageContent): Promise<boolean> {
   const html = list + main;
   return html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 }
@@ -178,7 +178,7 @@ async function render(
   detail: Detail,
   shown: number,
   total: number,
-): Promise<Content> {
+): Promise<PageContent> {
   let html = renderAbout(outline, detail);
   const anchors = new Set<string>();
   const listed: Outline["sections"][number][] = [];
@@ -217,7 +217,7 @@ const COMMON_MAX = 5;
  *
  * @param shown the anchors of the operations that are shown below
  */
-function renderStart(outline: Outline, address: string, shown: Content["anchors"]): string {
+function renderStart(outline: Outline, address: string, shown: PageContent["anchors"]): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map<string, ShownOperation>();

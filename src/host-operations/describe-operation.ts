@@ -8,7 +8,7 @@ import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
 import { type Json, listOf } from "../json/values.ts";
 import { diagnosticsOfPart } from "../settings/openapi-part.ts";
-import type { Path, SettingDiagnostic } from "../settings/schema.ts";
+import type { SettingDiagnostic, SettingPath } from "../settings/schema.ts";
 import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
 import { describeValue } from "../untrusted-text.ts";
 
@@ -60,7 +60,7 @@ export function* diagnosticsOfPaths(
   }
 }
 
-const diagnostic = (path: Path, message: string): SettingDiagnostic => ({ path, message });
+const diagnostic = (path: SettingPath, message: string): SettingDiagnostic => ({ path, message });
 
 function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;

@@ -9,7 +9,7 @@ import { digest } from "../http/content-coding.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { explainSize, provenanceOf, SIZES } from "./diagnostics.ts";
-import { parse, type Source, unreadable, unreadableBecause } from "./parse.ts";
+import { type DiagnosedFile, parse, unreadable, unreadableBecause } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 
 export interface File {
@@ -173,7 +173,7 @@ export const quoteIfNeeded = (text: string): string =>
   /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
 
 /** Reads and parses a description. If this fails, the result has a diagnostic and no value. */
-export async function readSource(entry: URL, read: Reader): Promise<Source & { url: URL }> {
+export async function readSource(entry: URL, read: Reader): Promise<DiagnosedFile & { url: URL }> {
   const name = fileNameOf(entry.href);
   try {
     const file = (await read())!;

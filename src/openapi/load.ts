@@ -33,7 +33,7 @@ import { type DescribedOperation, type DocumentOfHost, withServiceOperations } f
 import { openApiOfOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";
 import { hasMoreOperations, withValidOperations } from "./operations.ts";
-import type { Source } from "./parse.ts";
+import type { DiagnosedFile } from "./parse.ts";
 import { resolve } from "./resolve.ts";
 import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
@@ -107,7 +107,7 @@ async function loadFile(
 
 /** Resolves to `undefined` if a diagnostic is fatal. */
 async function normalizedIn(
-  source: Source,
+  source: DiagnosedFile,
   entry: URL,
   dropsViewerExtensions: boolean,
 ): Promise<Json | undefined> {
@@ -129,7 +129,7 @@ async function normalizedIn(
 }
 
 interface Origin {
-  readonly source: Source & { readonly url: URL };
+  readonly source: DiagnosedFile & { readonly url: URL };
   readonly entry: URL;
   readonly by: DescribedBy;
   readonly known: Json | undefined;

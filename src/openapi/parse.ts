@@ -26,7 +26,7 @@ import { type Parsed, parseYaml } from "./yaml.ts";
  * The values of a parsed file must not be mutated, since several YAML aliases may refer to one
  * object.
  */
-export interface Source extends ParsedFile {
+export interface DiagnosedFile extends ParsedFile {
   readonly diagnostics: Diagnostics;
 }
 
@@ -35,7 +35,7 @@ export async function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
   provenance: Provenance = "disk",
-): Promise<Source> {
+): Promise<DiagnosedFile> {
   let text = "";
   let tally = new SizeCounter(provenance);
   let diagnostics = new Diagnostics();
@@ -76,7 +76,7 @@ export function unreadable(
   { message, offset, reason }: TextError,
   text = "",
   diagnostics: Diagnostics = new Diagnostics(),
-): Source {
+): DiagnosedFile {
   diagnostics.add("fatal", message, () => offset, { reason });
   return { name, text, value: undefined, diagnostics, offsets: new Map() };
 }

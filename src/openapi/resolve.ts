@@ -17,16 +17,16 @@ import {
 } from "./diagnostics.ts";
 import { nameInCommand } from "./files.ts";
 import { withValidOperations } from "./operations.ts";
-import type { Source } from "./parse.ts";
+import type { DiagnosedFile } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 import {
   ByShape,
   isReference,
+  type JsonReference,
   pathOf,
   pathOfReference,
   type Place,
   REF_MAX,
-  type Reference,
   referenceAt,
   type Seen,
   type Shape,
@@ -49,7 +49,7 @@ export interface Target {
 }
 
 export interface Link {
-  readonly reference: Reference;
+  readonly reference: JsonReference;
   /**
    * The object in which this reference was found: the document, or the target of another reference.
    */
@@ -66,14 +66,14 @@ export interface Link {
  * @param url the URL from which the description was read, by which the description may refer to
  * itself
  */
-export function* resolve(source: Source, url?: string): Work<Resolved> {
+export function* resolve(source: DiagnosedFile, url?: string): Work<Resolved> {
   const resolved = new Resolved(source, url);
   yield* resolved.follow();
   return resolved;
 }
 
 export class Resolved {
-  readonly source: Source;
+  readonly source: DiagnosedFile;
   readonly structure: Structure;
   readonly links: Link[] = [];
   readonly #url: string | undefined;
@@ -82,7 +82,7 @@ export class Resolved {
   readonly #links = new ByShape<Link>();
   readonly #wrong = new ByShape<MemberDiagnostics>();
 
-  constructor(source: Source, url: string | undefined) {
+  constructor(source: DiagnosedFile, url: string | undefined) {
     this.source = source;
     this.structure = structureOf(source.value);
     this.#url = url;
@@ -169,7 +169,7 @@ export class Resolved {
   }
 
   /** Returns false if there are too many references. */
-  #addLink(reference: Reference, start: Target): boolean {
+  #addLink(reference: JsonReference, start: Target): boolean {
     if (this.links.length === LIMITS.references) {
       const message = `there are more than ${formatCount(LIMITS.references)} references`;
       this.source.diagnostics.add("fatal", message, () => []);

@@ -187,7 +187,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   const origins = new Set<string>();
   let left = ORIGINS_TRIED_MAX;
   for (const server of serversOf(document)) {
-    for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+    for (const url of expandUrl({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
       if (left-- === 0) return [...origins];
       if (!URL.canParse(url)) continue;
       const { origin } = new URL(url);
@@ -296,13 +296,13 @@ export function repeatableServers(servers: unknown, copies: CopyBudget): Json[] 
 }
 
 /** Returns `undefined` if the URL is too long. */
-export const usualUrl = (server: Json): string | undefined => expand(server, 1)[0];
+export const usualUrl = (server: Json): string | undefined => expandUrl(server, 1)[0];
 
 /**
  * Returns the URL with each combination of the values of its variables, or only with their usual
  * values if there are more combinations than `most`.
  */
-export function expand({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
+export function expandUrl({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
   // Many places of a long URL may have one variable with many values.
   if (typeof url !== "string" || url.length > LIMITS.name) return [];
   const known = new Map<string, readonly string[]>();

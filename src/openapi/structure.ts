@@ -286,7 +286,7 @@ export async function mapSchemas<T>(
   return await map(document, "document") as T;
 }
 
-export interface Reference {
+export interface JsonReference {
   /** The object with the `$ref`, or a string that is a reference ({@linkcode MAPPED}). */
   readonly place: Place;
   readonly ref: string;
@@ -296,7 +296,7 @@ export interface Reference {
 
 export const REF_MAX = 400;
 
-export function referenceAt(place: Place): Reference | undefined {
+export function referenceAt(place: Place): JsonReference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
     // A string without a slash or a file extension is the name of a component, not a reference.
@@ -307,6 +307,6 @@ export function referenceAt(place: Place): Reference | undefined {
   return { place, ref: value.$ref, expected: shape, isPlain: true };
 }
 
-export function pathOfReference({ place, isPlain }: Reference): Path {
+export function pathOfReference({ place, isPlain }: JsonReference): Path {
   return isPlain ? [...pathOf(place), "$ref"] : pathOf(place);
 }

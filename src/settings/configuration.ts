@@ -37,10 +37,10 @@ import {
   issuePath,
   object,
   optional,
-  type Path,
   type Schema,
   section,
   type SettingDiagnostic,
+  type SettingPath,
   type SettingsOf,
   typed,
   wholeNumber,
@@ -384,7 +384,7 @@ function checkForward<T>(
 ): void {
   const { clients } = objectOf(value);
   const all = listOf(clients).map(objectOf);
-  const add = (message: string, ...path: Path) =>
+  const add = (message: string, ...path: SettingPath) =>
     addIssue({ message, path: issuePath(value, ["clients", ...path]) });
   for (const [at, { token_file: file, token_env: variable }] of all.entries()) {
     if ((file === undefined) === (variable === undefined)) {

@@ -9,7 +9,7 @@ import type { Reference, Source } from "../kinds/kind.ts";
 import { mistakeInExpression } from "../regular-expression.ts";
 import { examplesIn } from "./kind-interface.ts";
 import { explainSource, placesOf } from "./node-schema.ts";
-import type { Path, SettingDiagnostic } from "./schema.ts";
+import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
 export function diagnosticsOfKind(kind: Json): SettingDiagnostic[] {
   const found: SettingDiagnostic[] = [];
@@ -21,7 +21,7 @@ export function diagnosticsOfKind(kind: Json): SettingDiagnostic[] {
   return found;
 }
 
-type Report = (path: Path, message: string, isKey?: boolean) => void;
+type Report = (path: SettingPath, message: string, isKey?: boolean) => void;
 
 /** Checks that each place lies in a source of the kind. */
 function checkPlaces(kind: Json, report: Report): void {
@@ -29,7 +29,7 @@ function checkPlaces(kind: Json, report: Report): void {
     [name, objectOf(source)] as const
   );
   const names = sources.map(([name]) => name);
-  const checkPlace = (place: unknown, path: Path, isKey?: boolean) => {
+  const checkPlace = (place: unknown, path: SettingPath, isKey?: boolean) => {
     const message = explainSource(place, names);
     if (message !== undefined) report(path, message, isKey);
   };
@@ -92,7 +92,7 @@ function checkSecretFiles(kind: Json, report: Report): void {
 /** Checks that the kind has the fields that its rules of health compare. */
 function checkHealthFields(kind: Json, report: Report): void {
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
-  const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {
+  const needField = (rule: unknown, path: SettingPath, ...keys: readonly string[]) => {
     if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
     report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
   };

@@ -20,7 +20,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { PathTemplate } from "../http/path-template.ts";
 import { followReference, operationsOf } from "../openapi/operations.ts";
 import { describeValue } from "../untrusted-text.ts";
-import type { Path, SettingDiagnostic } from "./schema.ts";
+import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
@@ -82,7 +82,7 @@ const nameOf = (value: unknown) => objectOf(value).name;
 
 interface Loosening {
   readonly name: string;
-  readonly path: Path;
+  readonly path: SettingPath;
   readonly how: string;
 }
 
@@ -94,7 +94,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
     name: nameOf(method),
-    path: ["openrpc", "methods", at] as Path,
+    path: ["openrpc", "methods", at] as SettingPath,
     now: objectOf(method),
     before: methods.get(nameOf(method)) as unknown,
   }));
@@ -189,7 +189,7 @@ function howLooser(now: Json, before: Json): string | undefined {
     : undefined;
 }
 
-function replacedComponents(base: Kind, own: Json): Path[] {
+function replacedComponents(base: Kind, own: Json): SettingPath[] {
   return (["openrpc", "openapi"] as const).flatMap((part) =>
     Object.entries(objectOf(objectOf(own[part]).components)).flatMap(([group, members]) => {
       const known = objectOf(objectOf(base[part]?.components)[group]);

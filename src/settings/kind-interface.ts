@@ -31,9 +31,9 @@ import {
   json,
   object,
   optional,
-  type Path,
   type Schema,
   type SettingDiagnostic,
+  type SettingPath,
   type Settings,
   type SettingsOf,
   text,
@@ -185,8 +185,8 @@ export function diagnosticsOfInterface(
 
 export function examplesIn(
   value: unknown,
-  path: Path = [],
-): { readonly path: Path; readonly place: unknown; readonly pattern: unknown }[] {
+  path: SettingPath = [],
+): { readonly path: SettingPath; readonly place: unknown; readonly pattern: unknown }[] {
   if (typeof value !== "object" || value === null) return [];
   const { "x-example-from": place, pattern } = objectOf(value);
   // A value from the response to another operation is read by the page.

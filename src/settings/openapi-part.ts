@@ -5,7 +5,7 @@
  */
 import { type Json, valueAt } from "../json/values.ts";
 import { validatePart } from "../openapi/resolve.ts";
-import type { Path, SettingDiagnostic } from "./schema.ts";
+import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
 /**
  * Nothing of a part is omitted: each fault is an error.
@@ -29,7 +29,7 @@ export const diagnosticAt = (
   isKey: path.at(-1) !== "$ref",
 });
 
-function withIndices(root: unknown, path: readonly string[]): Path {
+function withIndices(root: unknown, path: readonly string[]): SettingPath {
   let value = root;
   return path.map((key) => {
     const isIndex = Array.isArray(value);

@@ -303,11 +303,11 @@ function keysInside(schema: Schema): string[] {
   return [...Object.keys(entries), ...options.flatMap(keysInside)];
 }
 
-export type Path = readonly (string | number)[];
+export type SettingPath = readonly (string | number)[];
 
 export function issuePath(
   root: unknown,
-  path: Path,
+  path: SettingPath,
   isKey = false,
 ): [v.UnknownPathItem, ...v.UnknownPathItem[]] {
   let input = root;
@@ -321,7 +321,7 @@ export function issuePath(
 }
 
 export interface SettingDiagnostic {
-  readonly path: Path;
+  readonly path: SettingPath;
   readonly message: string;
   /** True if the message is about the last key of the path, and not about that key's value. */
   readonly isKey?: boolean | undefined;
