@@ -203,6 +203,16 @@ page("a common operation with two tags is among the most used ones", async () =>
   assert.match(calls, /Most used: <a href="#[^"]*first"/);
 });
 
+page("a common operation without a link of its own is not among the most used ones", async () => {
+  const { calls } = await renderParts({
+    openapi: "3.1.1",
+    info: { title: "A", version: "1" },
+    servers: [{ url: "./v1/node" }],
+    paths: { "/first": { get: { "x-common": true } } },
+  });
+  assert.not.match(calls, "Most used");
+});
+
 page(
   "a JSON-RPC method is shown once, under its name; other operations are not merged",
   async () => {

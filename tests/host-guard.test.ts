@@ -118,7 +118,7 @@ guard(
       assert.not.match(html, "<script");
       assert.match(html, "only for reading");
       if (html.includes("$BASE_URL/")) {
-        assert.match(html, "<p>In the commands below, <code>$BASE_URL</code>");
+        assert.match(html, ">In the commands below, <code>$BASE_URL</code>");
         assert.not.match(html, "<noscript><p>");
       }
       assert.match(await (await page("localhost", path)).text(), "<script");

@@ -160,7 +160,7 @@ async function pageModule(
   for (const name of [...DOCUMENTS, "plain"]) {
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
     TEMPLATES[name] = (await read(`${name}.html`))
-      .replace("{meta}", meta)
+      .replace("{meta}", () => meta)
       .replace("{scripts}", () => linkScripts(`${folders.explorer}/${name}.js`, scalar));
   }
   const inline = Object.values(TEMPLATES)

@@ -197,7 +197,7 @@ async function render(
     for (const operation of operations.slice(0, left)) {
       await pause();
       html += renderOperation(operation, detail, enabled, room);
-      anchors.add(operation.anchor);
+      if (operation.anchor) anchors.add(operation.anchor);
       if (html.length > HTML_LENGTH_MAX) break;
     }
     html += isService ? "</details></section>" : "</section>";

@@ -140,8 +140,8 @@ export class PathTable {
       ) && takesPath(one)
     );
     const { same, other } = splitByMethod(matching, own, ({ entry }) => entry.operation.path);
-    return [...same, ...other].map(({ entry }) => entry)
-      .filter((entry) => needsMoreRights(own, entry));
+    return matching.filter((one) => same.includes(one) || other.includes(one))
+      .map(({ entry }) => entry).filter((entry) => needsMoreRights(own, entry));
   }
 
   /** Returns the operations at a path by their methods. */

@@ -76,7 +76,7 @@ export const TOKEN_ENDED: Refusal = new Refusal(
   },
 );
 
-/** Adds to a refusal that the call has been sent, so that the node may have carried it out. */
+/** Adds to a refusal that the call may have been sent, so that the node may have carried it out. */
 export function afterwards(reason: unknown): unknown {
   if (!(reason instanceof Refusal)) return reason;
   const { status, code, message, details } = reason;
