@@ -71,7 +71,7 @@ async function callMethod(
     throw invalidCall(`${operation.name}: ${howToSubscribe(operation)}`, 406);
   }
   const given = await paramsOf(operation, call, gateway.jsonSizeMax(caller));
-  const sent = await readParams(operation, given, true);
+  const sent = await readParams(operation, given, { isOperationCall: true });
   const recording = gateway.record(operation, lease);
   let sender: Sender, subscribed: Subscribed | undefined;
   try {

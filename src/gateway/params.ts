@@ -27,7 +27,7 @@ export interface SentParams {
 export async function readParams(
   operation: NodeOperation,
   given: string | undefined,
-  isOperationCall: boolean = false,
+  { isOperationCall = false }: { readonly isOperationCall?: boolean } = {},
 ): Promise<SentParams> {
   const { parameters, isByPosition, isByNameToo, isHeavy, isChecked } = operation;
   if (isChecked && !parameters) {
