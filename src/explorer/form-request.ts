@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { jsonOfText } from "../json/typed-text.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
 import type { ParameterLocation } from "../openapi/node-operation.ts";
@@ -213,24 +214,13 @@ const hasKnownType = (field: FieldData & { readonly text: string }): boolean => 
   return takesNumbers(field) || !(types.includes("string") && /^\d+$/.test(text));
 };
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /**
  * Writes a value as JSON, as the service reads it in a query. A field without types may have an
  * object, a list or a boolean.
  */
-export function writeValue(field: FieldData, text: string): string {
-  const { types, mediaType } = field;
-  const has = (...wanted: readonly string[]) => wanted.some((type) => types?.includes(type));
-  const takesLists = !has("string") || has("array", "object");
-  const isTyped = () =>
-    NUMBER.test(text)
-      ? takesNumbers(field)
-      : /^(?:true|false)$/.test(text)
-      ? types === undefined || has("boolean")
-      : takesLists && /^[[{]/.test(text) && parsed(text) !== undefined;
-  const isValue = mediaType === undefined ? isTyped() : isJson(mediaType);
-  return isValue ? compact(text) : JSON.stringify(text);
+export function writeValue({ types = ["boolean"], mediaType }: FieldData, text: string): string {
+  if (mediaType === undefined) return compact(jsonOfText(text, types));
+  return isJson(mediaType) ? compact(text) : JSON.stringify(text);
 }
 
 /** Returns `undefined` for a text that is not JSON. */

@@ -6,6 +6,7 @@
  */
 import { DuplicateKeyError, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
+import { jsonOfText } from "../json/typed-text.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { QUANTITY } from "../openapi/parameter-schema.ts";
 import { checkParams, readQuery, refusalOfParameter } from "./check.ts";
@@ -135,25 +136,10 @@ export function paramsOfQuery({ parameters = [] }: NodeOperation, query: string)
   return `{${members.flat().join(",")}}`;
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** Tells whether a text is a JSON object or array. */
-function isList(text: string): boolean {
-  try {
-    return /^[[{]/.test(text) && JSON.parse(text) !== null;
-  } catch {
-    return false;
-  }
-}
-
 /** Makes of a text the JSON text of a value that the method takes: see `typesIn`. */
 function jsonOf(text: string, types: readonly string[]): string {
   const word = text.trim();
-  const has = (...wanted: readonly string[]) => wanted.some((type) => types.includes(type));
-  if (has("integer", "number") && NUMBER.test(word)) return word;
-  if (has("boolean") && /^(?:true|false)$/.test(word)) return word;
-  if (has(QUANTITY) && /^\d+$/.test(word)) return `"0x${BigInt(word).toString(16)}"`;
-  if ((!has("string") || has("array", "object")) && isList(word)) return word;
-  // A text of several words is sent as it came: it may be signed.
-  return JSON.stringify(/\s/.test(word) ? text : word);
+  const isQuantity = types.includes(QUANTITY) && !types.includes("integer") &&
+    !types.includes("number") && /^\d+$/.test(word);
+  return isQuantity ? `"0x${BigInt(word).toString(16)}"` : jsonOfText(text, types);
 }
