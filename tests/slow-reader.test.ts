@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
 import { createHttpServer, listen } from "../src/adapters/node-server.ts";
 import type { ServedRequest } from "../src/http/request.ts";
-import { ResponseInParts } from "../src/http/response.ts";
+import { HeldBytes, ResponseInParts } from "../src/http/response.ts";
 import type { Peer } from "../src/http/socket.ts";
 import { until } from "./_gateway.ts";
 
@@ -29,7 +29,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
 
 function heldResponse(release: () => void): ResponseInParts {
   const headers = { "content-length": String(LONG.byteLength) };
-  return new ResponseInParts({ parts: [LONG], release, drop() {} }, { headers });
+  return new ResponseInParts(new HeldBytes([LONG], release), { headers });
 }
 
 // Bun's own server disconnects slow clients, so there is no test on Bun.

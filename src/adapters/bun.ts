@@ -286,7 +286,7 @@ function watchWhole(
 ): Response {
   const { parts: [bytes], release } = held;
   // Nothing else ends a response that Bun sends by itself.
-  held.drop = () => server.timeout(request, 1);
+  held.takeOver(() => server.timeout(request, 1));
   onceSent(request, server, () => {
     release();
     endLater();

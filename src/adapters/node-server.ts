@@ -245,10 +245,10 @@ async function sendHeld(
   held: HeldBytes,
 ): Promise<void> {
   if (response.destroyed) return held.release();
-  held.drop = (reason) => {
+  held.takeOver((reason) => {
     response.destroy(reason as Error);
     held.release();
-  };
+  });
   const closed = new Promise((resolve) => response.once("close", resolve));
   writeHead(response, form);
   for (const part of held.parts) response.write(part);

@@ -15,7 +15,7 @@
  */
 import { type Signal, withSignal } from "../abort-signal.ts";
 import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
-import type { HeldBytes } from "../http/response.ts";
+import { HeldBytes } from "../http/response.ts";
 import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import type { Capacity } from "./capacity.ts";
 import { Deadline } from "./deadline.ts";
@@ -137,8 +137,7 @@ export class Lease implements LeaseHolder {
   handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
     const length = byteLengthOf(parts);
     if (length <= SMALL_BYTES) return parts.length === 1 ? parts[0]! : joinBytes(parts);
-    const end = () => void this.end();
-    const held: HeldBytes = { parts, release: end, drop: end };
+    const held = new HeldBytes(parts, () => void this.end());
     if (this.#hasEnded) return held;
     if (this.#slot) {
       this.detach();

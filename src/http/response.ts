@@ -42,12 +42,28 @@ function sendable(body: Body): Body {
   return blob;
 }
 
-export interface HeldBytes {
+/** The bytes of a response, which are held until whoever sends them releases them. */
+export class HeldBytes {
   readonly parts: readonly Bytes[];
   /** Must be called when the bytes are not held any more. Repeated calls have no effect. */
-  release(): void;
-  /** Ends the response before all bytes are sent. Whoever sends them sets it. */
-  drop: (reason: unknown) => void;
+  readonly release: () => void;
+  #stop: (reason: unknown) => void;
+
+  constructor(parts: readonly Bytes[], release: () => void) {
+    this.parts = parts;
+    this.release = release;
+    this.#stop = release;
+  }
+
+  /** Called by whoever is going to send the bytes, in place of who wanted to before. */
+  takeOver(stop: (reason: unknown) => void): void {
+    this.#stop = stop;
+  }
+
+  /** Ends the response before all bytes are sent. */
+  drop(reason: unknown): void {
+    this.#stop(reason);
+  }
 }
 
 /** A response of known length, whose bytes are held until they are sent. */
@@ -64,10 +80,10 @@ function streamOf(held: HeldBytes): ReadableStream<Bytes> {
   const left = shortPartsOfAll(parts);
   return new ReadableStream({
     start(controller) {
-      held.drop = (reason) => {
+      held.takeOver((reason) => {
         controller.error(reason);
         release();
-      };
+      });
     },
     pull(controller) {
       const { value } = left.next();
