@@ -21,6 +21,7 @@ import {
   result,
   RPC,
   TOKEN,
+  until,
 } from "./_gateway.ts";
 import { type Played, playTcp } from "./_sources.ts";
 
@@ -324,6 +325,8 @@ const raw = async (
         return;
       }
       buffered = "";
+      // Asks whether the node responds at all, after a call that failed.
+      if (head!.startsWith("HEAD / ")) return void socket.end("HTTP/1.1 200 OK\r\n\r\n");
       requests++;
       answer(socket, requests);
     });
@@ -610,5 +613,21 @@ answers("a client can tell that the node aborted a stream", async () => {
     assert.ok(error);
   });
 });
+
+answers(
+  "a call that fails makes the service look at the node, though nobody asks for its state",
+  async () => {
+    const leaving = await playNode();
+    const said: string[] = [];
+    const log = (message: string) => said.push(message);
+    const { ask, rpc } = forwarding(leaving.url, RPC, "reads", { log });
+    assert.is((await (await ask("/v1/info")).json()).status, "ok");
+    await leaving.close();
+    // The state is not read more often than once in `ttl`.
+    passTime(1000);
+    await rpc({ jsonrpc: "2.0", id: 1, method: "number" });
+    await until(() => said.some((message) => /does not respond|is unreachable/.test(message)));
+  },
+);
 
 answers.run();

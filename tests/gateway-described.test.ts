@@ -516,7 +516,7 @@ described(
       resources: {
         monitor: {
           findKind: () => Promise.resolve(node.kind),
-          expectResponse() {},
+          noteCall() {},
           reasonAgainstCalls: () => Promise.resolve(undefined),
         },
         description: () => Promise.resolve({ current }),

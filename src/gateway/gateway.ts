@@ -38,7 +38,7 @@ interface GatewayOptions {
 
 /** The parts of the service that know the node. */
 interface NodeResources {
-  readonly monitor: Pick<Monitor, "findKind" | "expectResponse" | "reasonAgainstCalls">;
+  readonly monitor: Pick<Monitor, "findKind" | "noteCall" | "reasonAgainstCalls">;
   /** Resolves to the description, after its changes have been read. */
   description(): Promise<CallableDescription>;
 }
@@ -234,7 +234,7 @@ export class Gateway {
   report(call: CallRecord): void {
     const { meters, resources: { monitor }, log, logCalls } = this.#options;
     meters?.countCall(call);
-    if (call.status < 400) monitor.expectResponse();
+    monitor.noteCall(call.status);
     if (!isLogged(call, logCalls)) return;
     const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
     const by = this.hasClients ? `${call.client} ` : "";

@@ -206,9 +206,14 @@ export class Monitor {
     await this.#nextSnapshot();
   }
 
-  /** Polls a node that did not respond again, since it has responded to a call. */
-  expectResponse(): void {
-    if (this.#poller.hasFailed) this.#poller.startIfDue();
+  /**
+   * Polls the node if that is due, and a call says that its status may have changed.
+   *
+   * @param status of the response to the client
+   */
+  noteCall(status: number): void {
+    const isBack = status < 400 && this.#poller.hasFailed;
+    if (isBack || status === 502 || status === 504) this.#poller.startIfDue();
   }
 
   /** Polls the node if that is due, for no client. Resolves when the poll ends; never rejects. */
