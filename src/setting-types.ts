@@ -147,8 +147,8 @@ export interface ForwardSettings {
   /**
    * The operations that need no token, by name; "reads" allows all read operations. A name is a
    * JSON-RPC method, an operationId, or an HTTP method with a path template. A "*" in a name
-   * matches any text. Operations marked "write" or "secret" always need a token. Of a
-   * description at a URL, marks, "*" and operationIds do not work here.
+   * matches any text. Operations marked "write" or "secret" always need a token. Marks, "*" and
+   * operationIds from a URL or the node do not work here.
    * @default []
    */
   open?: readonly string[] | undefined;
@@ -169,7 +169,8 @@ export interface ForwardSettings {
    */
   timeout?: Duration | undefined;
   /**
-   * The maximum size of a response, and of the body of a REST call.
+   * The maximum size of a response (of JSON-RPC, 40MiB is possible), and of the body of a REST
+   * call.
    * @default 32MiB
    */
   limit?: string | undefined;

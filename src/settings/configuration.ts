@@ -274,7 +274,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       'The operations that need no token, by name; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
         'A "*" in a name matches any text. Operations marked "write" or "secret" always need a ' +
-        'token. Of a description at a URL, marks, "*" and operationIds do not work here',
+        'token. Marks, "*" and operationIds from a URL or the node do not work here',
       {
         default: "[]",
         example: '[reads, "GET /blocks/*"]',
@@ -305,9 +305,13 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         default: FORWARD_DEFAULTS.timeout,
       },
     ),
-    limit: optional(SIZE, "The maximum size of a response, and of the body of a REST call", {
-      default: FORWARD_DEFAULTS.limit,
-    }),
+    limit: optional(
+      SIZE,
+      "The maximum size of a response (of JSON-RPC, 40MiB is possible), and of the body of a REST call",
+      {
+        default: FORWARD_DEFAULTS.limit,
+      },
+    ),
     concurrency: optional(
       wholeNumber(1, 1000),
       "The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at " +
