@@ -112,7 +112,9 @@ class Query {
       const isOptional = "optional" in source && source.optional;
       // A node with many peers may list more of them than are read. JSON-RPC calls share a batch.
       const isTooLong = error.isTooLarge && !("jsonrpc" in source);
-      const isExcused = error.isAbsent || error.isMissing || isTooLong;
+      // Bitcoin Core forbids the methods that its `rpcwhitelist` lacks.
+      const isForbidden = error.code === "forbidden" && "jsonrpc" in source;
+      const isExcused = error.isAbsent || error.isMissing || isTooLong || isForbidden;
       if (!isOptional || !isExcused) return { error, took: took() };
       return { values: new Map(), omitted: [], absent: error, took: took() };
     }

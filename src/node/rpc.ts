@@ -5,7 +5,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
+import type { JsonRpcSource } from "../kinds/kind.ts";
 import { failureOf, failureOfStatus, isBusy, isOfGateway, notJson } from "./failures.ts";
 import {
   CALLS_MAX,
@@ -19,6 +19,7 @@ import {
   type RpcResponse,
 } from "./json-rpc.ts";
 import { isLong, pause } from "../slices.ts";
+import type { Node } from "./node.ts";
 import type { TextResponse } from "./request.ts";
 
 export interface RpcRequest {
@@ -67,13 +68,13 @@ type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResp
 const REFUSED_MS = 600_000;
 
 export class RpcEndpoint {
-  readonly #node: { definition(): Promise<Kind | undefined> };
+  readonly #node: Pick<Node, "kind" | "definition">;
   /** The number of calls of the largest batch that the endpoint at a path has taken. */
   readonly #taken = new Map<string, number>();
   /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
   readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
 
-  constructor(node: { definition(): Promise<Kind | undefined> }) {
+  constructor(node: Pick<Node, "kind" | "definition">) {
     this.#node = node;
   }
 
@@ -179,7 +180,8 @@ export class RpcEndpoint {
     const hasTakenSuch = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
     if ("error" in asked) {
-      const isFailure = hasTakenSuch || !mayRefuseBatches(asked);
+      const isRefused = mayRefuseBatches(asked) || (isForbidden(asked) && this.#node.kind);
+      const isFailure = hasTakenSuch || !isRefused;
       return isFailure ? { is: "failed", outcome: asked } : { is: "refused" };
     }
     const { content, response } = asked;
@@ -222,6 +224,10 @@ const isRefusal = ([first, ...others]: RpcResponse[], calls: readonly RpcRequest
 
 const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
   typeof content === "object" && !Array.isArray(content);
+
+/** Bitcoin Core responds with 403 to a whole batch if its `rpcwhitelist` lacks one of the methods. */
+const isForbidden = ({ error: { code, number } }: RpcFailure): boolean =>
+  code === "forbidden" && number === 403;
 
 /** Only the code `bad_answer` can mean that the node refuses batches. */
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
