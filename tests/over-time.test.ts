@@ -1053,4 +1053,41 @@ overTime("an operator's source at the node keeps its ttl unless the node was awa
   assert.is((await after(1000))[0], 4, "a minute after its failure");
 });
 
+overTime(
+  "old values say of synchronization what was last judged, not what the node claims",
+  async () => {
+    const fields = { ...KIND.fields, synced: "state#/synced" as const };
+    const kinds = { mine: { ...KIND, fields } };
+    const given = { software: "a", synced: true, height: 5, peers: 9, progress: 1 };
+    const behind = play1({ ...given, target: 50 }, { kinds });
+    const alone = play1({ ...given, peers: 0 }, { kinds });
+    const well = play1(given, { kinds });
+    const cases = [[behind, "syncing", false], [alone, "degraded", undefined], [well, "ok", true]];
+    for (const [node, status, synced] of cases as [typeof well, string, boolean | undefined][]) {
+      const now = await node.info();
+      assert.equal([now.status, now.synced], [status, synced]);
+      node.pass(10_000);
+      const old = await node.infoOfPage();
+      assert.equal([old.status_code, old.synced], ["outdated", synced]);
+      await node.monitor.settled();
+      node.held.failure = "ECONNREFUSED";
+      node.pass(10_000);
+      const away = await node.info();
+      assert.equal([away.status, away.synced], ["stale", synced]);
+    }
+  },
+);
+
+overTime("a node of Bitcoin Core whose rpcwhitelist lacks an optional method is ok", async () => {
+  const recorded = play(RECORDINGS.get("litecoin")!);
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const calls = [JSON.parse(String(init?.body))].flat();
+    const isListed = calls.every(({ method }) => method !== "uptime");
+    return isListed ? await recorded(input, init) : new Response(null, { status: 403 });
+  };
+  const { info } = setScene({ fetch, node: { kind: "bitcoin" } });
+  const { status, software, started_at } = await info();
+  assert.equal([status, typeof software, started_at], ["ok", "string", undefined]);
+});
+
 overTime.run();

@@ -40,6 +40,15 @@ import {
 /** Returns the status if the rule applies. */
 type Rule = (evidence: Evidence) => NodeStatus | undefined;
 
+/** The rules that tell whether the node is in sync. */
+const RULES_OF_SYNC: readonly Rule[] = [
+  ifFaultyByKind,
+  ifWithoutPeers,
+  ifSyncingInVain,
+  ifSyncing,
+  ifStalled,
+];
+
 /** The first rule that applies decides. */
 const RULES: readonly Rule[] = [
   ifNotAsked,
@@ -48,13 +57,9 @@ const RULES: readonly Rule[] = [
   ifNothingWorks,
   ifOnWrongNetwork,
   ifSourcesFail,
-  ({ isOld }) => isOld ? OUTDATED : undefined,
+  (evidence) => evidence.isOld ? withLastSync(OUTDATED, evidence) : undefined,
   ifOfOtherKind,
-  ifFaultyByKind,
-  ifWithoutPeers,
-  ifSyncingInVain,
-  ifSyncing,
-  ifStalled,
+  ...RULES_OF_SYNC,
 ];
 
 export function assessStatus(evidence: Evidence): NodeStatus {
@@ -81,8 +86,14 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
   const error = mainFailure(required.map((name) => cache.get(name)!.error!));
   const isStale = required.some((name) => responses.get(name)?.values.size);
   if (!isStale) return statusOfError(error, "unreachable");
-  const { synced } = ifSyncing(evidence) ?? { synced: isKnownToBeInSync(evidence) || undefined };
-  return { ...statusOfError(error, "stale"), ...synced !== undefined && { synced } };
+  return withLastSync(statusOfError(error, "stale"), evidence);
+}
+
+/** Adds to the status of old values whether the node was in sync, if this is known. */
+function withLastSync(status: NodeStatus, evidence: Evidence): NodeStatus {
+  const judged = RULES_OF_SYNC.map((rule) => rule(evidence)).find(Boolean);
+  const synced = judged ? judged.synced : isKnownToBeInSync(evidence) || undefined;
+  return { ...status, ...synced !== undefined && { synced } };
 }
 
 function ifWarmingUp(evidence: Evidence): NodeStatus | undefined {

@@ -100,7 +100,7 @@ export function makeInfo({ service, hasNode, values, status, updatedAt, lastSeen
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
   // A node must not be reported as synced while its status reports a failure.
-  else if (status.status !== "ok" && status.status !== "stale") delete known.synced;
+  else if (status.status !== "ok") delete known.synced;
   const shown: Record<string, unknown> = {};
   const omitted = new Map<string, string>();
   let size = 0;
