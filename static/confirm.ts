@@ -5,9 +5,20 @@
 import type { FormRequest } from "../src/explorer/form-request.ts";
 import { showUnseen } from "../src/untrusted-text.ts";
 import { fetchObject } from "./head.ts";
+import { sizeOf } from "./result.ts";
 import { base, element } from "./service.ts";
 
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
+
+/** The length above which a value, such as a file, is not shown in full. */
+export const SHOWN_MAX = 100_000;
+const START = 1000;
+
+export const startOf = (size: number, start: string): string =>
+  `${sizeOf(size)}, which begin with\n${start.slice(0, START)}`;
+
+const shorten = (value: string): string =>
+  value.length > SHOWN_MAX ? startOf(value.length, value) : value;
 
 /** The node's identity; `undefined` if `/v1/info` could not be read. */
 export type Identity = Readonly<Record<string, string>> | undefined;
@@ -47,7 +58,7 @@ export async function confirm(
   const ofNode = Object.entries(KEYS).map(([key, label]) => [label, now[key] ?? ""] as const);
   const rows = [...ofNode, ["Request", `${method} ${url}`] as const, ...values];
   const list = rows.filter(([, value]) => value !== "").flatMap(([name, value]) => {
-    const textContent = value.split("\n").map(showUnseen).join("\n");
+    const textContent = shorten(value).replaceAll(/[^\n\t]+/g, showUnseen);
     return [
       element("dt", { textContent: name }),
       element("dd", {}, element("code", { textContent })),

@@ -196,6 +196,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
       const word = signal.aborted ? "Stopped" : "Interrupted";
       return showStatus(form, signal.aborted, word, `${view.total} received`);
     }
+    if (signal.aborted) {
+      return showStatus(form, false, `Cancelled after ${timeOf(passed())}`, doneBy(form));
+    }
     showFailure(form, request.url, error, passed(), response);
   } finally {
     if (data.isEndless) streams--;
@@ -221,29 +224,35 @@ function optionsOf(request: FormRequest, form?: Form): RequestInit {
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }
 
+/** @throws {RangeError} if the content is too long */
 async function readBytes({ body }: Response): Promise<ArrayBuffer> {
   let size = 0;
+  // Chromium reports an error of its own if a stream fails.
+  let failure: RangeError | undefined;
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(part, controller) {
       size += part.byteLength;
       if (size > BYTES_MAX) {
-        throw new RangeError(`The response is longer than ${sizeOf(BYTES_MAX)}`);
+        failure = new RangeError(`The response is longer than ${sizeOf(BYTES_MAX)}`);
+        throw failure;
       }
       controller.enqueue(part);
     },
   });
-  return await new Response(body?.pipeThrough(limit)).arrayBuffer();
+  try {
+    return await new Response(body?.pipeThrough(limit)).arrayBuffer();
+  } catch (error) {
+    throw failure ?? error;
+  }
 }
 
 const doneBy = ({ data }: Form): string => data.isWrite ? "the node may have carried it out" : "";
 
 /** @param response the response, if it has begun */
 function showFailure(form: Form, url: string, error: unknown, ms: number, response?: Response) {
-  const { name, message } = error as Error;
   const show = (...[word, ...more]: [string, ...string[]]) =>
     showStatus(form, false, word, ...more, doneBy(form));
-  if (name === "AbortError") return show(`Cancelled after ${timeOf(ms)}`);
-  if (error instanceof RangeError) return show(message, timeOf(ms));
+  if (error instanceof RangeError) return show(error.message, timeOf(ms));
   if (response) return show("The response broke off", `status ${response.status}`, timeOf(ms));
   const why = new URL(url).origin === location.origin
     ? "this service cannot be reached"

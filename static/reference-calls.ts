@@ -2,8 +2,7 @@
 import { mayChange } from "../src/explorer/labels.ts";
 import { CALL_MARK } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
-import { confirm, type Identity, readIdentity } from "./confirm.ts";
-import { sizeOf } from "./result.ts";
+import { confirm, type Identity, readIdentity, SHOWN_MAX, startOf } from "./confirm.ts";
 import { element, here, isHere } from "./service.ts";
 
 /** What Scalar tells of a request of an operation before it sends the request. */
@@ -71,13 +70,10 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
   refusals.set(request, await confirm(opened, name, request, values, parent));
 }
 
-/** The length in bytes above which a body, such as a file, is not shown in full. */
-const BODY_MAX = 100_000;
-const START = 1000;
-
+/** Does not read a long body, such as a file. */
 async function textIn(body: Blob): Promise<string> {
-  if (body.size <= BODY_MAX) return await body.text();
-  return `${sizeOf(body.size)}, which begin with\n${await body.slice(0, START).text()}`;
+  if (body.size <= SHOWN_MAX) return await body.text();
+  return startOf(body.size, await body.slice(0, SHOWN_MAX).text());
 }
 
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

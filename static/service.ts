@@ -1,5 +1,5 @@
 /** Functions that the reference and the simple page share. */
-import { listOf, objectOf } from "../src/json/values.ts";
+import { listOf, objectOf, textOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 
 /** Removes the login from a URL: `fetch` would refuse the URL, and a copy would show the login. */
@@ -46,7 +46,7 @@ async function describeOwner(token: string): Promise<string> {
   const headers = { Authorization: `Bearer ${token}`, "X-Nodeface": "1" };
   const response = await fetch(`${here}/v1/clients/self`, { headers, redirect: "error" });
   const { name, operations, detail } = objectOf(await response.json());
-  if (!response.ok) return response.status === 404 ? "" : String(detail);
+  if (!response.ok) return response.status === 404 ? "" : textOf(detail) ?? "";
   const opened = excerpt(listOf(operations).join(", "), OPERATIONS_MAX) || "no further operation";
   return `The token of the client "${name}". It opens ${opened}.`;
 }

@@ -154,8 +154,9 @@ export function describeState(
   // The reason is a predicate, such as "is 12 blocks behind its peers".
   const reason = formatText(status_reason, 160).replace(/^is /, "") || usual;
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
-  const [, , time] = TIME.exec(formatText(at)) ?? [];
-  const since = time ? `since ${time.slice(0, 5)} UTC` : "";
+  const [, day, time] = TIME.exec(formatText(at)) ?? [];
+  const isToday = day === new Date().toISOString().slice(0, 10);
+  const since = time ? `since ${isToday ? "" : `${day} `}${time.slice(0, 5)} UTC` : "";
   const speed = formatValue(info.blocks_per_second);
   const rate = speed && `${speed} blocks/s`;
   const timeLeft = formatTimeLeft(info.seconds_left);

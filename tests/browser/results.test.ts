@@ -58,6 +58,10 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
       }),
     );
   },
+  "/t/begun": () =>
+    new Response(
+      new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(100)) }),
+    ),
   "/t/refused": () =>
     problem(422, {
       detail: "The node refused the call",
@@ -94,6 +98,7 @@ const DOCUMENT = {
     "/odd": { get: { ...DONE, operationId: "odd" } },
     "/broken": { get: { ...DONE, operationId: "broken" } },
     "/slow": { get: { ...DONE, operationId: "slow" } },
+    "/begun": { get: { ...DONE, operationId: "begun" } },
     "/html": { get: { ...DONE, operationId: "html" } },
     "/shorter": { get: { ...DONE, operationId: "shorter" } },
     "/long": { get: { ...DONE, operationId: "long" } },
@@ -376,6 +381,13 @@ results("what a response or a stop leaves open is said", () =>
     begun = page.waitForResponse("**/t/broken");
     const broke = await sendForm(broken);
     assert.match(broke.line, /^The response broke off · status 200 · /);
+    const slow = operationAt(page, "begun");
+    await openForm(slow);
+    const arrives = page.waitForResponse("**/t/begun");
+    await slow.getByRole("button", { name: "Send" }).click();
+    await arrives;
+    await slow.getByRole("button", { name: "Stop" }).click();
+    await slow.getByText(/^Cancelled after \d/).waitFor();
     const odd = operationAt(page, "odd");
     await openForm(odd);
     const { line, text } = await sendForm(odd);
