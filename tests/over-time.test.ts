@@ -8,6 +8,8 @@ import { KINDS } from "../src/generated/kinds.js";
 import { parseJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
 import { NodeMemory } from "../src/info/node-memory.ts";
+import type { PollResult } from "../src/info/node-reader.ts";
+import { Poller } from "../src/info/poller.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { ask } from "./_app.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
@@ -321,6 +323,23 @@ overTime("what a suspended service missed is neither a timeout nor a response", 
   }
   assert.equal(said, []);
 });
+
+overTime(
+  "whoever waits for a poll that begins anew after a suspension waits for its end",
+  async () => {
+    let time = 0;
+    const ends: ((result: PollResult) => void)[] = [];
+    const poll = () => new Promise<PollResult>((resolve) => ends.push(resolve));
+    const poller = new Poller(poll, { ttl: 1000, now: () => time });
+    poller.startIfDue();
+    const overdueSince = poller.ended(20);
+    time = 30_000;
+    ends[0]!("suspended");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    ends[1]!("responded");
+    assert.is(await overdueSince, undefined);
+  },
+);
 
 /** Plays a node whose latest block is as old as `lagAt` says, for as many seconds. */
 async function play2(

@@ -70,9 +70,12 @@ export class Poller {
   async ended(patience: number = POLL_MAX): Promise<number | undefined> {
     const poll = this.#running;
     if (!poll) return undefined;
-    const left = poll.since + patience - this.#options.now();
+    const { since } = poll;
+    const left = since + patience - this.#options.now();
     if (left > 0) await waitAtMost(poll.done, left);
-    return this.#running === poll ? poll.since : undefined;
+    // After the process was suspended, the poll has begun anew.
+    if (this.#running === poll && poll.since !== since) return await this.ended(patience);
+    return this.#running === poll ? since : undefined;
   }
 
   /** Resolves when the running poll has ended. */
