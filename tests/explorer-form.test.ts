@@ -133,6 +133,17 @@ form("a parameter with JSON content is one text, which must be JSON", async () =
   assert.match(html, "The keys");
 });
 
+form(
+  "a parameter of a method is sent once, since the service reads a list in it as JSON",
+  async () => {
+    const parameters = [{ name: "to", in: "query", schema: { type: ["string", "array"] } }];
+    const { fields } = await dataOf({ parameters }, "/v1/rpc/find");
+    assert.equal(fields, [{ name: "to", in: "query", types: ["string", "array"] }]);
+    const [listed] = (await dataOf({ parameters })).fields;
+    assert.is(listed.list, "again");
+  },
+);
+
 form("a field has the type of its schema's only alternative beside null", async () => {
   const components = {
     schemas: {

@@ -209,9 +209,9 @@ function kindsReference(): string {
   });
 }
 
+/** Tells whether `synced` can be `true`. */
 function saysSync({ fields, health }: Kind): boolean {
-  return "synced" in fields || health.complete !== undefined || health.target !== undefined ||
-    (health.rules ?? []).some(({ code }) => code === "syncing");
+  return "synced" in fields || health.complete !== undefined || health.target !== undefined;
 }
 
 function offeredBy({ openrpc, openapi }: KindInterface): DocumentedKind["operations"] {
@@ -325,7 +325,9 @@ ${table(undefined, rows)}${configuration ?? ""}`;
 
 function shownOf(kind: Kind): string {
   const { static: fixed = {}, fields } = kind;
-  const keys = [...Object.keys({ ...fixed, ...fields }), ...saysSync(kind) ? ["synced"] : []];
+  const isJudged = kind.health.rules?.some(({ code }) => code === "syncing") ?? false;
+  const keys = Object.keys({ ...fixed, ...fields });
+  if (saysSync(kind) || isJudged) keys.push("synced");
   const known = Object.keys(KNOWN_KEYS).filter((key) => keys.includes(key));
   return [...new Set([...known, ...keys])].map(code).join(", ");
 }

@@ -23,7 +23,7 @@ import { isParameterLocation, type ParameterLocation } from "../openapi/node-ope
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
 import { type FieldData, type OperationForm, parsed } from "./form-request.ts";
-import { mayChange } from "./labels.ts";
+import { mayChange, methodNameOf } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
 /** The media types of a body that the form can send, in order of preference. */
@@ -61,12 +61,13 @@ export function readForm(
   );
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
+  const isRpc = methodNameOf(address) !== "";
   const placeholders = new Set([...address.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!));
   const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) => {
     const isSent = place === "path" ? placeholders.delete(name) : true;
     return isSent && isParameterLocation(place) &&
         !(place === "header" && IGNORED_HEADER.test(name))
-      ? [readField(root, name, place, parameter, isRead)]
+      ? [readField(root, name, place, parameter, { isRead, isRpc })]
       : [];
   });
   // A description may lack the parameter, or write it otherwise in the path.
@@ -96,12 +97,13 @@ function readField(
   name: string,
   place: ParameterLocation,
   parameter: Json,
-  isRead: boolean,
+  { isRead, isRpc }: { readonly isRead: boolean; readonly isRpc: boolean },
 ): FieldData {
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = readOnlyAlternative(root, parameter.schema);
-  const listing = content ? {} : listingOf(root, schema, place, parameter);
+  // The service takes each parameter of a method once, and reads a list in it as JSON.
+  const listing = content || isRpc ? {} : listingOf(root, schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
   const example = textOfExample(given ?? schema.default, listing.list !== undefined);
