@@ -169,8 +169,8 @@ export interface ForwardSettings {
    */
   timeout?: Duration | undefined;
   /**
-   * The maximum size of a response (of JSON-RPC, 40MiB is possible), and of the body of a REST
-   * call.
+   * The maximum size of a response (of JSON-RPC at most 40MiB, with a token 64MiB), and of the
+   * body of a REST call.
    * @default 32MiB
    */
   limit?: string | undefined;

@@ -225,7 +225,7 @@ const isRefusal = ([first, ...others]: RpcResponse[], calls: readonly RpcRequest
 const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
   typeof content === "object" && !Array.isArray(content);
 
-/** Bitcoin Core responds with 403 to a whole batch if its `rpcwhitelist` lacks one of the methods. */
+/** Bitcoin Core responds with 403 to a whole batch if its `rpcwhitelist` lacks a method. */
 const isForbidden = ({ error: { code, number } }: RpcFailure): boolean =>
   code === "forbidden" && number === 403;
 

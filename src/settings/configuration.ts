@@ -307,7 +307,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     ),
     limit: optional(
       SIZE,
-      "The maximum size of a response (of JSON-RPC, 40MiB is possible), and of the body of a REST call",
+      "The maximum size of a response (of JSON-RPC at most 40MiB, with a token 64MiB), and of " +
+        "the body of a REST call",
       {
         default: FORWARD_DEFAULTS.limit,
       },
