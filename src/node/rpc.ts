@@ -5,7 +5,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import type { JsonRpcSource } from "../kinds/kind.ts";
+import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
 import { failureOf, failureOfStatus, isBusy, isOfGateway, notJson } from "./failures.ts";
 import {
   CALLS_MAX,
@@ -19,7 +19,6 @@ import {
   type RpcResponse,
 } from "./json-rpc.ts";
 import { isLong, pause } from "../slices.ts";
-import type { Node } from "./node.ts";
 import type { TextResponse } from "./request.ts";
 
 export interface RpcRequest {
@@ -67,14 +66,19 @@ type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResp
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
 
+interface KnownNode {
+  readonly kind: string | undefined;
+  definition(): Promise<Kind | undefined>;
+}
+
 export class RpcEndpoint {
-  readonly #node: Pick<Node, "kind" | "definition">;
+  readonly #node: KnownNode;
   /** The number of calls of the largest batch that the endpoint at a path has taken. */
   readonly #taken = new Map<string, number>();
   /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
   readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
 
-  constructor(node: Pick<Node, "kind" | "definition">) {
+  constructor(node: KnownNode) {
     this.#node = node;
   }
 
