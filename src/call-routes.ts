@@ -12,6 +12,7 @@ import { selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { NO_WEBSOCKET, NOT_FORWARDED } from "./gateway/refusal.ts";
+import { isWalletPath } from "./gateway/wallets.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, prefersHtml } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
@@ -127,8 +128,8 @@ export class CallRoutes {
     const { path: added = "" } = (await this.gateway!.node.definition())?.websocket ?? {};
     if (path === `/v1/rpc${added}`) return true;
     if (!this.root) return false;
-    const { table, takesRpc } = await this.#rootAt(path);
-    return takesRpc || (path === added && table.methods.size > 0);
+    const { table, takesRpc, isOfWallet } = await this.#rootAt(path);
+    return (takesRpc && !isOfWallet) || (path === added && table.methods.size > 0);
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
@@ -157,10 +158,12 @@ export class CallRoutes {
   async #rootAt(path: string): Promise<RootPlace> {
     const table = await this.gateway!.table();
     const isWithoutRpc = table.isKnown && table.methods.size === 0;
-    const takesRpc = !isWithoutRpc && path === (await this.gateway!.node.rpcPath() || "/");
+    const { node } = this.gateway!;
+    const isOfWallet = isWalletPath(path, (await node.definition())?.wallets);
+    const takesRpc = !isWithoutRpc && (isOfWallet || path === (await node.rpcPath() || "/"));
     const described = pathCalls.methodsAt(table, path) ?? (leadsToExplorer(path) ? [] : undefined);
     const methods = takesRpc ? [...new Set(described).add("POST")] : described;
-    return { table, takesRpc, methods };
+    return { table, takesRpc, isOfWallet, methods };
   }
 }
 
@@ -169,6 +172,8 @@ interface RootPlace {
   readonly table: CallTable;
   /** True if the node takes JSON-RPC calls there. */
   readonly takesRpc: boolean;
+  /** True if the calls there are for one wallet. */
+  readonly isOfWallet: boolean;
   /** `undefined` if neither the node nor the service has the path. */
   readonly methods: readonly string[] | undefined;
 }

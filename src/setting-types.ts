@@ -127,7 +127,8 @@ export interface ClientSettings {
   token_env?: string | undefined;
   /**
    * The operations that the client may call, named as in forward.open. Operations marked "write"
-   * or "secret" must be named in full, without "*".
+   * or "secret" must be named in full, without "*". "/wallet/NAME METHOD" allows a method for
+   * one wallet of Bitcoin Core.
    */
   allow: readonly string[];
   /**

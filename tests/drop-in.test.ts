@@ -581,7 +581,9 @@ root("a call at the path of a wallet is refused as a call, so that bitcoin-cli f
   const response = await ask("/wallet/w", { method: "POST", body });
   const { id, error } = await response.json();
   assert.equal([id, error.code], [7, -32601]);
-  assert.match(error.message, "There is nothing at this path. A client of the node");
+  assert.match(error.message, 'forward.clients can allow "/wallet/w sendtoaddress"');
+  const deeper = await ask("/wallet/w/x", { method: "POST", body });
+  assert.match((await deeper.json()).error.message, "There is nothing at this path");
 });
 
 root("a 404 or 405 names the address that a client of the node needs", async () => {

@@ -32,6 +32,7 @@ import {
   type WrittenReplies,
 } from "./rpc-replies.ts";
 import type { ReadyCall, Sender } from "./sender.ts";
+import { atWallet, isWalletPath } from "./wallets.ts";
 
 export const rpcCalls: CallProtocol = {
   prefix: "/v1/rpc",
@@ -64,7 +65,10 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call, gateway.jsonSizeMax(caller));
-  return await respondWith(await new RpcExchange(gateway, call).respond(body), call);
+  const { path, table, lease } = call;
+  const isOfWallet = isWalletPath(path, (await gateway.node.definition())?.wallets);
+  const context = { table, caller, lease, wallet: isOfWallet ? path : undefined };
+  return await respondWith(await new RpcExchange(gateway, context).respond(body), call);
 }
 
 async function respondWith(
@@ -94,7 +98,10 @@ const needsConnection = ({ subscription, isOfConnection = false }: NodeOperation
   subscription !== undefined || isOfConnection;
 
 /** What the calls of a request, and of a message, have in common. */
-type RpcContext = Pick<Call, "table" | "caller" | "lease">;
+interface RpcContext extends Pick<Call, "table" | "caller" | "lease"> {
+  /** The path of the wallet that the calls are for. */
+  readonly wallet?: string | undefined;
+}
 
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
@@ -206,10 +213,13 @@ class RpcExchange {
 
   /** @throws {Refusal} if the call must not be sent */
   async #check(call: RpcCall): Promise<ReadyCall> {
-    const { table, caller } = this.#context;
+    const { table, caller, wallet } = this.#context;
     const subscription = this.#connection && table.unsubscribing.get(call.method);
     // A description may list the method as any other.
-    const entry = subscription ?? table.methods.get(call.method);
+    const found = subscription ?? table.methods.get(call.method);
+    const entry = found && wallet !== undefined
+      ? atWallet(found, wallet, this.#gateway.clientSettings)
+      : found;
     if (!entry) throw unavailable(call.method, "the description has no such method");
     if (entry.operation.subscription && !this.#connection) {
       throw unavailable(call.method, howToSubscribe(entry.operation));
@@ -230,9 +240,10 @@ class RpcExchange {
     const isLongPoll = waits === calls.length;
     // Beside others, calls that wait would hold an ordinary slot.
     const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
-    const { lease } = this.#context;
+    const { lease, wallet } = this.#context;
     try {
-      return await this.#gateway.begin(lease, { isHeavy, isLongPoll, calls: calls.length });
+      const begun = { isHeavy, isLongPoll, calls: calls.length };
+      return await this.#gateway.begin(lease, begun, wallet);
     } catch (error) {
       lease.charge(error, calls.length);
       for (const { at, recording } of calls) {

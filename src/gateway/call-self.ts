@@ -9,6 +9,7 @@ import type { Gateway } from "./gateway.ts";
 import { responseOfTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
 import { problemOf } from "./refusal.ts";
+import { walletOperations } from "./wallets.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
@@ -28,9 +29,12 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
     publicReason: "",
   };
   caller.check(self, SELF_PATH);
-  const { name, per_minute } = caller.client!.settings;
-  const operations = table.entries.filter(({ clients }) => clients.includes(name))
-    .map(({ operation }) => operation.name);
+  const { settings } = caller.client!;
+  const { name, per_minute } = settings;
+  const own = table.entries.filter(({ clients }) => clients.includes(name))
+    .map(({ operation }) => operation);
+  const ofWallets = walletOperations(settings, table.entries.map(({ operation }) => operation));
+  const operations = [...own, ...ofWallets].map(({ name }) => name);
   const texts = [JSON.stringify({ name, operations, per_minute })];
   return await responseOfTexts(texts, call);
 }

@@ -18,7 +18,13 @@ import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { type CallsToBegin, Lease } from "./lease.ts";
 import { Capacity } from "./capacity.ts";
 import { PathTable } from "./match.ts";
-import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import {
+  decide,
+  FORWARD_DEFAULTS,
+  type PolicyEntry,
+  type ResolvedClient,
+  type ResolvedForward,
+} from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
@@ -202,11 +208,16 @@ export class Gateway {
   /**
    * Waits for the slot of a lease.
    *
+   * @param rpcPath the path of JSON-RPC calls, if it is not that of the node's endpoint
    * @throws {Refusal} if the client may make no more calls, or no slot becomes free
    */
-  async begin(lease: Lease, calls: CallsToBegin): Promise<Sender> {
+  async begin(lease: Lease, calls: CallsToBegin, rpcPath?: string): Promise<Sender> {
     await lease.begin(calls);
-    return new Sender(this.#capacity, lease);
+    return new Sender(this.#capacity, lease, rpcPath);
+  }
+
+  get clientSettings(): readonly ResolvedClient[] {
+    return this.clients.all.map(({ settings }) => settings);
   }
 
   quotaOf({ client }: Pick<Caller, "client">): Quota | undefined {

@@ -20,6 +20,7 @@ import {
   unsentParametersOf,
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
+import { walletCallIn, walletOperations } from "./wallets.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
@@ -45,6 +46,14 @@ function lintName(
   isOpen: boolean,
   name: string,
 ): [ForwardDiagnostic["level"], string][] {
+  const ofWallet = walletCallIn(name);
+  if (ofWallet) {
+    if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
+    const methods = operations.filter(({ isMethod }) => isMethod).map(({ name }) => name);
+    if (methods.includes(ofWallet.method)) return [];
+    const right = didYouMean(nearest(ofWallet.method, methods));
+    return [["error", `but the description has no such method${right}`]];
+  }
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
     const match = howNameMatches(name, operation);
@@ -164,11 +173,12 @@ export function rightsIn(
   forward: ResolvedForward,
 ): ClientRights[] {
   const entries = decide(operations, forward);
-  return forward.clients.map(({ name }) => ({
-    name,
-    operations: entries.filter(({ clients }) => clients.includes(name))
-      .map(({ operation }) => operation),
-  }));
+  return forward.clients.map((client) => {
+    const { name } = client;
+    const own = entries.filter(({ clients }) => clients.includes(name))
+      .map(({ operation }) => operation);
+    return { name, operations: [...own, ...walletOperations(client, operations)] };
+  });
 }
 
 /** Tells which writes and secrets each client may call, for the log. */

@@ -44,7 +44,11 @@ export class Sender {
   readonly #lease: Lease;
   /** The number of bytes that further responses may have. */
   #bytesLeft: number;
-  constructor(capacity: Capacity, lease: Lease) {
+  readonly #rpcPath: string | undefined;
+
+  /** @param rpcPath the path of JSON-RPC calls, if it is not that of the node's endpoint */
+  constructor(capacity: Capacity, lease: Lease, rpcPath?: string) {
+    this.#rpcPath = rpcPath;
     this.#capacity = capacity;
     this.#lease = lease;
     this.#bytesLeft = capacity.limits.limit;
@@ -82,7 +86,7 @@ export class Sender {
   async #transportFor([first]: readonly ReadyCall[]): Promise<RpcTransport> {
     const { node, limits } = this.#capacity;
     const { operation } = first!.entry;
-    const path = await node.rpcPath();
+    const path = this.#rpcPath ?? await node.rpcPath();
     const url = node.resolve(path);
     this.#setPurpose(operation);
     const post = async (text: string): Promise<TextResponse> => {

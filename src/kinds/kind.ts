@@ -265,6 +265,8 @@ export interface Kind extends KindInterface, DerivedKeys {
    * @default where it takes JSON-RPC
    */
   websocket?: WebSocketPlace | undefined;
+  /** What is before the name of a wallet in a path at which the node takes JSON-RPC for it. */
+  wallets?: string | undefined;
   /**
    * The place of the node's own description: a path below its URL that returns OpenAPI or
    * Swagger, or a JSON-RPC method that returns OpenRPC.

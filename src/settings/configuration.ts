@@ -364,7 +364,8 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
     allow: described(
       filledList(LINE, OPERATIONS_LIST),
       "The operations that the client may call, named as in forward.open. " +
-        'Operations marked "write" or "secret" must be named in full, without "*"',
+        'Operations marked "write" or "secret" must be named in full, without "*". ' +
+        '"/wallet/NAME METHOD" allows a method for one wallet of Bitcoin Core',
       {
         example: "[reads, sendrawtransaction]",
       },

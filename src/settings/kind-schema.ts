@@ -38,6 +38,7 @@ import {
   optional,
   type Schema,
   type SettingsOf,
+  text,
   typed,
   wholeNumber,
 } from "./schema.ts";
@@ -257,8 +258,10 @@ const WEBSOCKET = object({
   ),
 });
 
+const WALLETS = text('a path such as "/wallet/"', /^\/(?:[\w.-]+\/)*$/);
+
 const OPERATIONS: SettingsOf<
-  Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket">
+  Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket" | "wallets">
 > = {
   concurrency: optional(
     wholeNumber(1, 1000),
@@ -280,6 +283,11 @@ const OPERATIONS: SettingsOf<
     typed("WebSocketPlace", WEBSOCKET),
     "Where the node takes WebSocket connections",
     { default: "where it takes JSON-RPC" },
+  ),
+  wallets: optional(
+    WALLETS,
+    "What is before the name of a wallet in a path at which the node takes JSON-RPC for it",
+    { example: "/wallet/" },
   ),
   description: optional(
     anyOf(

@@ -239,6 +239,48 @@ for (const [runtime, command] of SERVICES) {
   );
   testWhere(
     named,
+    missing(LITECOIN_CLI, PROGRAMS.bitcoin!.path),
+    `litecoin-cli reaches the wallets that its client may call, and no other one, on ${runtime}`,
+    async () => {
+      const node = await PROGRAMS.bitcoin!.start();
+      for (const name of ["hot", "cold"]) await resultOf(node.call!, "createwallet", [name]);
+      const methods = ["getwalletinfo", "getnewaddress"];
+      const service = await beside(node, "bitcoin", command, [
+        { name: "hot", allow: ["reads", ...methods.map((method) => `/wallet/hot ${method}`)] },
+        { name: "elsewhere", allow: ["reads", ...methods] },
+      ]);
+      const { hostname, port } = new URL(service.url);
+      const cli = (client: string, wallet: string, ...words: string[]) =>
+        run([
+          LITECOIN_CLI,
+          "-regtest",
+          `-rpcconnect=${hostname}`,
+          `-rpcport=${port}`,
+          "-rpcuser=anybody",
+          `-rpcpassword=${tokenOf(client)}`,
+          `-rpcwallet=${wallet}`,
+          ...words,
+        ]);
+      try {
+        const { stdout, stderr } = await cli("hot", "hot", "getwalletinfo");
+        assert.is(JSON.parse(stdout).walletname, "hot", stderr);
+        assert.is((await cli("hot", "hot", "getnewaddress")).code, 0);
+        assert.match((await cli("hot", "hot", "getblockcount")).stdout, /^\d+\s*$/);
+        for (
+          const [client, wallet] of [["hot", "cold"], ["elsewhere", "hot"], ["elsewhere", "cold"]]
+        ) {
+          const refused = await cli(client!, wallet!, "getwalletinfo");
+          assert.is.not(refused.code, 0);
+          assert.match(refused.stderr, `/wallet/${wallet} getwalletinfo`);
+        }
+      } finally {
+        await service.stop();
+        await node.stop?.();
+      }
+    },
+  );
+  testWhere(
+    named,
     missing(),
     `a call that the node does not answer ends within a second after its right, on ${runtime}`,
     async () => {

@@ -1,0 +1,66 @@
+/**
+ * The rights to call methods at the path of a wallet, such as `/wallet/hot`: the path decides which
+ * wallet of the node a call is for.
+ *
+ * @module
+ */
+import type { NodeOperation } from "../openapi/node-operation.ts";
+import { quote, shorten } from "../untrusted-text.ts";
+import type { PolicyEntry, ResolvedClient } from "./policy.ts";
+
+/** The path of a wallet, as clients send it, and a method. */
+interface WalletCall {
+  readonly path: string;
+  readonly method: string;
+}
+
+/** Reads a name such as `/wallet/hot getbalance`, by which a client may call a method at a path. */
+export function walletCallIn(name: string): WalletCall | undefined {
+  const [, path, method] = /^(\/\S*) (\S+)$/.exec(name) ?? [];
+  return path === undefined ? undefined : { path, method: method! };
+}
+
+/** @param prefix what is before the name of the wallet, such as `/wallet/` */
+export const isWalletPath = (path: string, prefix: string | undefined): boolean =>
+  prefix !== undefined && path.startsWith(prefix) && !path.slice(prefix.length).includes("/");
+
+/**
+ * Decides who may call a method at the path of a wallet: the clients whose list has both. Such a
+ * client may also call there what it may read elsewhere, since libraries send all calls to one
+ * address.
+ */
+export function atWallet(
+  entry: PolicyEntry,
+  path: string,
+  clients: readonly ResolvedClient[],
+): PolicyEntry {
+  const { operation, permission, isOpenable } = entry;
+  if (permission === "refused" && !isOpenable) return entry;
+  const wanted = `${path} ${operation.name}`;
+  const mayRead = (name: string) =>
+    operation.access === "read" && (permission === "open" || entry.clients.includes(name));
+  const isAllowed = ({ name, allow: { names } }: ResolvedClient) =>
+    names.includes(wanted) ||
+    (mayRead(name) && names.some((one) => walletCallIn(one)?.path === path));
+  const allowed = clients.filter(isAllowed).map(({ name }) => name);
+  const reason = `forward.clients can allow ${quote(shorten(wanted, 200))}`;
+  return {
+    operation,
+    permission: allowed.length > 0 ? "token" : "refused",
+    clients: allowed,
+    reason,
+    publicReason: reason,
+    isOpenable: true,
+  };
+}
+
+/** Lists the methods that a client may call at paths of wallets, named as in its list. */
+export const walletOperations = (
+  { allow: { names } }: ResolvedClient,
+  methods: readonly NodeOperation[],
+): NodeOperation[] =>
+  names.flatMap((name) => {
+    const method = walletCallIn(name)?.method;
+    const operation = methods.find((one) => one.isMethod && one.name === method);
+    return operation ? { ...operation, name } : [];
+  });

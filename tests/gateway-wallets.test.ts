@@ -1,0 +1,133 @@
+/** Tests JSON-RPC calls at the paths of wallets, as `bitcoin-cli -rpcwallet` makes them. */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { lintNames, rightsIn } from "../src/gateway/lint-settings.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
+import type { NodeOperation } from "../src/openapi/node-operation.ts";
+import { forwarding, nodeOf, result, RPC, TOKEN } from "./_gateway.ts";
+
+const wallets = suite("calls of wallets");
+
+const node = nodeOf(wallets);
+const OTHER = TOKEN.replace("a-", "b-");
+wallets.before.each(() => {
+  Object.assign(process.env, { GATEWAY_TOKEN: TOKEN, GATEWAY_OTHER: OTHER });
+  node.answer = result("7");
+});
+
+const KIND = {
+  title: "A node with wallets",
+  url: "http://127.0.0.1:1",
+  wallets: "/wallet/",
+  detect: { "state#": "." },
+  sources: { state: { jsonrpc: "number" } },
+  fields: { height: "state#" },
+  health: { ok: "it responds" },
+} as const;
+
+const CLIENTS = [
+  { name: "hot", token_env: "GATEWAY_TOKEN", allow: ["/wallet/hot balance", "/wallet/hot send"] },
+  { name: "all", token_env: "GATEWAY_OTHER", allow: ["balance", "reads"] },
+];
+
+function open() {
+  const forward = { open: ["reads"], at_root: true, clients: CLIENTS };
+  const { ask } = forwarding(node.url, RPC, forward, {
+    node: { url: node.url, kind: "mine" },
+    kinds: { mine: KIND },
+  });
+  return async (path: string, call: unknown, token?: string) => {
+    const headers = {
+      "content-type": "application/json",
+      ...token !== undefined && { authorization: `Bearer ${token}` },
+    };
+    const response = await ask(path, { method: "POST", headers, body: JSON.stringify(call) });
+    return { status: response.status, content: await response.json() };
+  };
+}
+
+const call = (method: string, ...params: unknown[]) => ({ jsonrpc: "2.0", id: 1, method, params });
+const urls = () => node.received.map(({ url }) => url);
+
+wallets("a client calls what its list names at the path of a wallet, and reads there", async () => {
+  const post = open();
+  for (const [method, ...params] of [["balance"], ["send", "a"], ["number"]]) {
+    node.received = [];
+    const { content } = await post("/wallet/hot", call(method!, ...params), TOKEN);
+    assert.equal([content.result, urls()], [7, ["/wallet/hot"]], method);
+  }
+});
+
+wallets("nobody calls another wallet, and nothing is open at the path of one", async () => {
+  const post = open();
+  const codeOf = async (path: string, method: string, token?: string) =>
+    (await post(path, call(method), token)).content.error.code;
+  assert.is(await codeOf("/wallet/cold", "balance", TOKEN), -32601);
+  assert.is(await codeOf("/wallet/cold", "number", TOKEN), -32601);
+  assert.is(await codeOf("/wallet/", "balance", TOKEN), -32601);
+  assert.is(await codeOf("/", "balance", TOKEN), -32601);
+  assert.is(await codeOf("/wallet/hot", "balance", OTHER), -32601);
+  assert.is(await codeOf("/wallet/hot", "number", OTHER), -32601);
+  assert.is(await codeOf("/wallet/hot", "balance"), -32050);
+  assert.is(await codeOf("/wallet/hot", "number"), -32050);
+  assert.equal(node.received, []);
+  const { content } = await post("/wallet/cold", call("balance"), TOKEN);
+  assert.match(content.error.message, 'forward.clients can allow "/wallet/cold balance"');
+});
+
+wallets("a batch goes to its wallet, and each of its calls needs a right there", async () => {
+  const post = open();
+  const calls = [call("number"), { ...call("balance"), id: 2 }, { ...call("unmarked"), id: 3 }];
+  const { content } = await post("/wallet/hot", calls, TOKEN);
+  assert.equal(
+    content.map(({ result, error }: { result?: 7; error?: { code: number } }) =>
+      result ?? error!.code
+    ),
+    [7, 7, -32601],
+  );
+  assert.ok(urls().every((url) => url === "/wallet/hot"));
+});
+
+wallets(
+  "at the path of a wallet, only POST is answered, and a longer path is nothing",
+  async () => {
+    const forward = { open: ["reads"], at_root: true };
+    const options = { node: { url: node.url, kind: "mine" }, kinds: { mine: KIND } };
+    const { ask } = forwarding(node.url, RPC, forward, options);
+    const got = await ask("/wallet/hot");
+    assert.equal([got.status, got.headers.get("allow")], [405, "POST, OPTIONS"]);
+    const body = JSON.stringify(call("number"));
+    const headers = { "content-type": "application/json" };
+    assert.is((await ask("/wallet/hot/more", { method: "POST", headers, body })).status, 404);
+  },
+);
+
+wallets("a client is told its calls of wallets, and so is the operator", async () => {
+  const forward = { open: ["reads"], clients: CLIENTS };
+  const { ask } = forwarding(node.url, RPC, forward);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const { operations } = await (await ask("/v1/clients/self", { headers })).json();
+  assert.equal(operations, ["/wallet/hot balance", "/wallet/hot send"]);
+  const known = ["balance", "send", "number"].map((name) =>
+    ({ name, isMethod: true, method: "POST", path: "/" }) as unknown as NodeOperation
+  );
+  const [hot] = rightsIn(known, resolveForward({ clients: CLIENTS } as never)!);
+  assert.equal(hot!.operations.map(({ name }) => name), [
+    "/wallet/hot balance",
+    "/wallet/hot send",
+  ]);
+});
+
+wallets("a wrong name of a call of a wallet is an error", () => {
+  const known = [{ name: "balance", isMethod: true } as unknown as NodeOperation];
+  const lint = (list: object) =>
+    lintNames(known, resolveForward(list as never)!).map(({ message }) => message);
+  const wrong = [{ name: "a", token_env: "T", allow: ["/wallet/hot balanse"] }];
+  assert.match(lint({ clients: wrong })[0]!, "no such method; did you mean balance?");
+  assert.match(lint({ open: ["/wallet/hot balance"] })[0]!, "move it to forward.clients");
+  const right = [{ name: "a", token_env: "T", allow: ["/wallet/hot balance"] }];
+  assert.equal(lint({ clients: right }), []);
+});
+
+wallets.run();
