@@ -103,7 +103,7 @@ Version: ${version}
 Architecture: ${architecture}
 Maintainer: ${maintainer}
 Installed-Size: ${size}
-Depends: libc6 (>= 2.27)
+Depends: libc6 (>= 2.27), procps
 Section: net
 Priority: optional
 Description: REST face for a network node
