@@ -586,6 +586,17 @@ root("a call at the path of a wallet is refused as a call, so that bitcoin-cli f
   assert.match((await deeper.json()).error.message, "There is nothing at this path");
 });
 
+root(
+  "a page of another origin cannot make refused calls, which would count for others",
+  async () => {
+    const { ask } = servingKind("bitcoin", OPEN);
+    const body = JSON.stringify([1, 2, 3].map((id) => ({ id, method: "getblockcount" })));
+    const headers = { origin: "http://evil.example", "content-type": "text/plain" };
+    const response = await ask("/nothing", { method: "POST", headers, body });
+    assert.is(response.status, 403);
+  },
+);
+
 root("a 404 or 405 names the address that a client of the node needs", async () => {
   const cases = [
     ["aptos", OPEN, "/accounts/0x1", "/v1"],

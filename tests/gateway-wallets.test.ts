@@ -125,6 +125,8 @@ wallets("a wrong name of a call of a wallet is an error", () => {
     lintNames(known, resolveForward(list as never)!).map(({ message }) => message);
   const wrong = [{ name: "a", token_env: "T", allow: ["/wallet/hot balanse"] }];
   assert.match(lint({ clients: wrong })[0]!, "no such method; did you mean balance?");
+  const starred = [{ name: "a", token_env: "T", allow: ["/wallet/* balance"] }];
+  assert.match(lint({ clients: starred })[0]!, "need full names");
   assert.match(lint({ open: ["/wallet/hot balance"] })[0]!, "move it to forward.clients");
   const right = [{ name: "a", token_env: "T", allow: ["/wallet/hot balance"] }];
   assert.equal(lint({ clients: right }), []);

@@ -48,6 +48,7 @@ export const rpcCalls: CallProtocol = {
 export const rpcAtUnknownPath: CallProtocol = {
   ...rpcCalls,
   async respond(_, call) {
+    call.caller.checkOrigin();
     const message = withHint("There is nothing at this path", call.table.hint);
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);

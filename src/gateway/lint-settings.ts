@@ -49,6 +49,7 @@ function lintName(
   const ofWallet = walletCallIn(name);
   if (ofWallet) {
     if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
+    if (name.includes("*")) return [["error", "but a wallet and its method need full names"]];
     const methods = operations.filter(({ isMethod }) => isMethod).map(({ name }) => name);
     if (methods.includes(ofWallet.method)) return [];
     const right = didYouMean(nearest(ofWallet.method, methods));

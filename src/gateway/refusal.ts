@@ -190,12 +190,13 @@ export function refusalOfFailure(failure: CallFailure): Refusal {
   if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
   const { status, headers } = response;
   if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
+  const isRefused = status >= 400 && status < 500 && status !== 408;
   return new Refusal(
     502,
     CODES.notReached,
     status < 400
       ? "The node's response is not JSON-RPC"
       : `The node responded with ${status}, and without JSON-RPC`,
-    { isUncertain: true },
+    { isUncertain: !isRefused },
   );
 }

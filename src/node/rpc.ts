@@ -58,7 +58,9 @@ type BatchResult =
   /** The whole batch has failed, and each call has this outcome. */
   | { readonly is: "failed"; readonly outcome: CallOutcome }
   /** The node may take no batches of this length. */
-  | { readonly is: "refused" };
+  | { readonly is: "refused" }
+  /** The node may take some of the calls. */
+  | { readonly is: "forbidden" };
 
 /** Reads the response to a call or a batch; some nodes send one response to a whole batch. */
 type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResponse | Responses>;
@@ -163,7 +165,7 @@ export class RpcEndpoint {
     }
     const outcomes = await callSingly(calls, transport);
     // If all single calls fail too, the batch may not be the cause.
-    if (outcomes.some((outcome) => "result" in outcome)) {
+    if (sent.is !== "forbidden" && outcomes.some((outcome) => "result" in outcome)) {
       this.#noteRefused(transport.path, calls.length);
     }
     return outcomes;
@@ -184,8 +186,8 @@ export class RpcEndpoint {
     const hasTakenSuch = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
     if ("error" in asked) {
-      const isRefused = mayRefuseBatches(asked) || (isForbidden(asked) && this.#node.kind);
-      const isFailure = hasTakenSuch || !isRefused;
+      if (isForbidden(asked) && this.#node.kind !== undefined) return { is: "forbidden" };
+      const isFailure = hasTakenSuch || !mayRefuseBatches(asked);
       return isFailure ? { is: "failed", outcome: asked } : { is: "refused" };
     }
     const { content, response } = asked;
