@@ -54,6 +54,7 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
 
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "program not found",
+  ENOTDIR: "program not found",
   EACCES: "this user may not run it",
   NotCapable: "Deno needs the permission --allow-run",
   AbortError: "it is no longer needed",
@@ -213,6 +214,15 @@ async function read(
   return bytes;
 }
 
+/** Node reports only some of the errors later. */
+function startProgram<T>(start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    throw platformErrorFor(error, PROGRAM_FAILURES);
+  }
+}
+
 /**
  * The program runs without a shell. If the program exceeds a limit, it is killed together with its
  * child processes.
@@ -230,7 +240,9 @@ export async function runProgram(
   }
   // A process group can be killed as a whole. On Windows, `detached` would only open a window.
   const detached = globalThis.process.platform !== "win32";
-  const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
+  const child = startProgram(() =>
+    spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] })
+  );
   const ended = new Promise<void>((resolve, reject) => {
     child.on("error", reject).on("close", (code, signal) => {
       if (code === 0) resolve();

@@ -7,6 +7,7 @@ import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Connection, SocketClient } from "../src/node/connection.ts";
+import { failureOf } from "../src/node/failures.ts";
 import { type ResponseHead, ResponseReader, STALE, writeHead } from "../src/node/http1.ts";
 import { passTime } from "./_clock.ts";
 import { createRandom } from "./_random.ts";
@@ -526,6 +527,14 @@ const exchanging = (...answers: string[]) => {
     });
   return { socket, exchange };
 };
+
+client("a connection that loses its route may have sent the request", async () => {
+  const { socket, exchange } = exchanging("");
+  socket.emit("connect");
+  const exchanged = exchange();
+  socket.emit("error", Object.assign(new Error("read EHOSTUNREACH"), { code: "EHOSTUNREACH" }));
+  assert.is(failureOf(await exchanged.catch((error: unknown) => error)).code, "reset");
+});
 
 for (const size of ["1", "000000000001"]) {
   client(`chunks of ${size} byte are joined, and all bytes received are counted`, async () => {

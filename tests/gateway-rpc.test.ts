@@ -705,8 +705,8 @@ rpc("what is no JSON within a result reaches the client as the node said it", as
   assert.match(await (await gateway.rpc(call("number"))).text(), result);
 });
 
-for (const status of [503, 429]) {
-  rpc(`a ${status} from the node without JSON-RPC becomes 503 with Retry-After`, async () => {
+for (const status of [503, 429, 500]) {
+  rpc(`a ${status} of a busy node without JSON-RPC becomes 503 with Retry-After`, async () => {
     node.answer = (_, response) =>
       response.writeHead(status, { "retry-after": "9" }).end("Work queue depth exceeded");
     const answer = await gateway.ask("/v1/rpc/number");

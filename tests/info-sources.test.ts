@@ -481,6 +481,7 @@ sources("the error says if a program is missing, and how a program failed", asyn
   for (
     const [command, reason] of [
       [["/none/of/it"], "/none/of/it: program not found"],
+      [["/etc/hosts/it"], "/etc/hosts/it: program not found"],
       [[...PRINT, "process.exit(3)"], "exited with 3"],
     ] as const
   ) {

@@ -125,9 +125,12 @@ monitor("a proxy without a node is not ok", async () => {
   }
 });
 
-monitor("a 503 is a node's own, unless it is a page", async () => {
+const OF_PROXIES = ["<html>", "no available server", "no healthy upstream"];
+
+monitor("a 503 is a node's own, unless it is what a proxy says", async () => {
   for (const kind of ["ethereum", "etcd"]) {
-    for (const [text, expected] of [["busy", "bad_answer"], ["<html>", "bad_gateway"]]) {
+    const proxies = OF_PROXIES.map((text) => [text, "bad_gateway"]);
+    for (const [text, expected] of [["busy", "bad_answer"], ...proxies]) {
       const fetch = () => Promise.resolve(new Response(text, { status: 503 }));
       const { info } = scene({ node: { kind }, fetch });
       assert.is((await info()).status_code, expected, `${kind} ${text}`);

@@ -189,7 +189,9 @@ export function refusalOfFailure(failure: CallFailure): Refusal {
   const { error, reason = error, response } = failure;
   if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
   const { status, headers } = response;
-  if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
+  if (isBusy(status) || isBusy(error?.number)) {
+    return busyNode(status, headers.get("retry-after"));
+  }
   const isRefused = status >= 400 && status < 500 && status !== 408;
   return new Refusal(
     502,

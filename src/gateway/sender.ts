@@ -4,7 +4,7 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import { isBusy } from "../node/failures.ts";
+import { isBusy, saysBusy } from "../node/failures.ts";
 import type { RequestContent } from "../node/http1.ts";
 import { RPC_HEADERS } from "../node/own-headers.ts";
 import type { TextResponse } from "../node/request.ts";
@@ -147,7 +147,7 @@ export class Sender {
       );
     const sending = verify ? sendVerified(node, verify, { isRead, signal }, sendOnce) : sendOnce();
     const response = await this.#lease.waitFor(sending);
-    if (!choosesStatus(operation)) slots.noteBusy(saysBusy(response));
+    if (!choosesStatus(operation)) slots.noteBusy(isOfBusyNode(response));
     this.#bytesLeft -= response.size;
     if (response.isWhole) responseBytes.keep(response.received);
     return response;
@@ -177,8 +177,7 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
 const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>
   parameters.some(({ name }) => /status|^duration_secs$/i.test(name));
 
-/** Bitcoin Core before 22 says with 500 that its queue is full. */
-function saysBusy({ status, parts: [part], size }: UpstreamResponse): boolean {
+function isOfBusyNode({ status, parts: [part], size }: UpstreamResponse): boolean {
   if (status !== 500 || !part || size > 100) return isBusy(status);
-  return new TextDecoder().decode(part).startsWith("Work queue depth exceeded");
+  return saysBusy(status, new TextDecoder().decode(part));
 }

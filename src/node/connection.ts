@@ -212,6 +212,14 @@ interface ConnectionEvents {
   isCurrent(): boolean;
 }
 
+const resetOf = (): Error => Object.assign(new Error("closed"), { code: "ECONNRESET" });
+
+/** Such an error of an open connection tells nothing of what the node has got. */
+const isAboutRoute = (error: unknown): boolean =>
+  ["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(
+    String((error as { readonly code?: unknown } | undefined)?.code),
+  );
+
 /** A socket, and the exchange that uses it now. */
 export class Connection {
   /** Whether a byte of the latest response has arrived. */
@@ -250,7 +258,7 @@ export class Connection {
     });
     const endByNode = (error?: unknown) => {
       if (this.isOpen) onLoss();
-      this.close(error);
+      this.close(this.isConnected && isAboutRoute(error) ? resetOf() : error);
     };
     socket.on("end", () => {
       // A response without a length ends here, after which the connection is not open.
@@ -328,7 +336,7 @@ export class Connection {
     if (!this.isConnected) this.#events.onFailure();
     this.isOpen = false;
     this.#socket.destroy();
-    this.#current?.fail(reason ?? Object.assign(new Error("closed"), { code: "ECONNRESET" }));
+    this.#current?.fail(reason ?? resetOf());
     this.#current = undefined;
   }
 

@@ -81,9 +81,13 @@ const TEXT_MAX = 400;
 /** Tells whether a status means that the node has too much to do. */
 export const isBusy = (status: number | undefined): boolean => status === 429 || status === 503;
 
+/** Tells whether a text says that the node has too much to do: that of Bitcoin Core before 22. */
+export const saysBusy = (status: number, text: string): boolean =>
+  status === 500 && text.startsWith("Work queue depth exceeded");
+
 export function failureOfStatus(status: number, text: string = ""): SourceError {
   return new SourceError("bad_answer", `responded with ${status}`, {
-    number: status,
+    number: saysBusy(status, text) ? 503 : status,
     isAbsent: ABSENT.includes(status),
     text: text.slice(0, TEXT_MAX),
   });
@@ -102,11 +106,14 @@ export const failureOfGateway = (status: number): SourceError =>
     number: status,
   });
 
+/** What gateways say with 503, as no node does: a page, or the words of Traefik and Envoy. */
+const GATEWAY_TEXT =
+  /^\s*(?:<|no available server\b|no healthy upstream\b|upstream connect error\b)/;
+
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
-  // HAProxy and ingresses have a page for it. A node's own 503 is none.
-  const isPage = /^\s*</.test(error.text);
-  const isGateways = isOfGateway(error.number) || (error.number === 503 && isPage);
+  const isGateways = isOfGateway(error.number) ||
+    (error.number === 503 && GATEWAY_TEXT.test(error.text));
   if (error.code !== "bad_answer" || !isGateways) return error;
   return failureOfGateway(error.number!);
 }

@@ -303,7 +303,7 @@ export class ResponseReader {
     }
     const content = bytes.subarray(start, end);
     // The whole read stays in memory as long as a part of it does.
-    this.#events.part(end - start < (at - start) / 2 ? content.slice() : content);
+    this.#events.part(end - start < (at - start) / 2 ? new Uint8Array(content) : content);
     return at;
   }
 
