@@ -71,6 +71,7 @@ wallets("nobody calls another wallet, and nothing is open at the path of one", a
   assert.is(await codeOf("/wallet/hot", "number", OTHER), -32601);
   assert.is(await codeOf("/wallet/hot", "balance"), -32050);
   assert.is(await codeOf("/wallet/hot", "number"), -32050);
+  assert.is(await codeOf("/wallet/cold", "number"), -32050, "all wallets look alike");
   assert.equal(node.received, []);
   const { content } = await post("/wallet/cold", call("balance"), TOKEN);
   assert.match(content.error.message, 'forward.clients can allow "/wallet/cold balance"');
@@ -117,6 +118,13 @@ wallets("a client is told its calls of wallets, and so is the operator", async (
     "/wallet/hot balance",
     "/wallet/hot send",
   ]);
+});
+
+wallets("a name of a call of a wallet names no operation that a description calls so", () => {
+  const [operationId, method] = ["/wallet/hot balance", "POST"];
+  const posed = { name: "POST /", operationId, method, path: "/" } as unknown as NodeOperation;
+  const [hot] = rightsIn([posed], resolveForward({ clients: CLIENTS } as never)!);
+  assert.equal(hot!.operations, []);
 });
 
 wallets("a wrong name of a call of a wallet is an error", () => {

@@ -65,9 +65,9 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   caller.checkOrigin();
   refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
-  const body = await readCalls(call, gateway.jsonSizeMax(caller));
   const { path, table, lease } = call;
   const isOfWallet = isWalletPath(path, (await gateway.node.definition())?.wallets);
+  const body = await readCalls(call, gateway.jsonSizeMax(caller));
   const context = { table, caller, lease, wallet: isOfWallet ? path : undefined };
   return await respondWith(await new RpcExchange(gateway, context).respond(body), call);
 }

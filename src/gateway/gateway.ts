@@ -217,7 +217,7 @@ export class Gateway {
   }
 
   get clientSettings(): readonly ResolvedClient[] {
-    return this.clients.all.map(({ settings }) => settings);
+    return this.#options.forward.clients;
   }
 
   quotaOf({ client }: Pick<Caller, "client">): Quota | undefined {

@@ -20,7 +20,8 @@ import {
   unsentParametersOf,
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
-import { walletCallIn, walletOperations } from "./wallets.ts";
+import { walletCallIn } from "./wallet-names.ts";
+import { walletOperations } from "./wallets.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";

@@ -10,6 +10,7 @@ import { describeValue } from "../untrusted-text.ts";
 import { isEqual } from "../json/values.ts";
 import { bytesOf, milliseconds } from "../units.ts";
 import { isAddedByProxies, STANDARD } from "./request-headers.ts";
+import { walletCallIn } from "./wallet-names.ts";
 
 export const FORWARDS = ["off", "reads"] as const;
 
@@ -241,6 +242,7 @@ export function howNameMatches(
   { name: own, operationId }: NodeOperation,
 ): NameMatch | undefined {
   if (name === own) return "name";
+  if (walletCallIn(name)) return undefined;
   if (name === operationId) return "operationId";
   const isFitting = name.includes("*") &&
     [own, operationId ?? own].some((text) => matchesPattern(name, text));

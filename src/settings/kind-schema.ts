@@ -258,7 +258,7 @@ const WEBSOCKET = object({
   ),
 });
 
-const WALLETS = text('a path such as "/wallet/"', /^\/(?:[\w.-]+\/)*$/);
+const WALLETS = text('a path such as "/wallet/"', /^\/(?:[\w-][\w.-]*\/)+$/);
 
 const OPERATIONS: SettingsOf<
   Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket" | "wallets">
