@@ -113,6 +113,21 @@ for (const software of ["Satoshi:29.0.0", "Shibetoshi:1.14.9"]) {
   });
 }
 
+shown("a hidden version is not in the node's own description, either", async () => {
+  methods.getnetworkinfo = { result: { subversion: "/Satoshi:31.0.0/" } };
+  const info = { title: "Bitcoin Core", version: "v31.0.0-secret" };
+  const getblockcount = { name: "getblockcount", params: [], result: { name: "r", schema: {} } };
+  methods.getopenrpcinfo = { result: { openrpc: "1.3.2", info, methods: [getblockcount] } };
+  for (const hide of [[], ["version"]]) {
+    const { read } = create({ node: { url, kind: "bitcoin" }, info: { hide } });
+    let document = await read();
+    await until(async () => (document = await read()).info.title === "Bitcoin Core");
+    const expected = hide.length > 0 ? "unknown" : info.version;
+    await until(async () => (document = await read()).info.version === expected);
+    assert.is(document.info.version, expected);
+  }
+});
+
 shown("the first description omits operations that only newer versions have", async () => {
   answers["GET /rest/system/version"] = { version: "v1.22.0" };
   const { ask, read } = create({ node: { url, kind: "syncthing" } });
@@ -662,6 +677,16 @@ shown("operations that a node's own description lacks are added from its kind", 
   assert.equal(paths["/base/y/{other}"]!.get, { "x-access": "secret" });
   assert.equal(paths["/base/new"]!.get, {});
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
+});
+
+shown("a description of other methods, as that of Lotus, removes none of the kind's", async () => {
+  const kind = await documentOfKind(PARTS, ABOUT);
+  const document = { paths: { "/v1/rpc/Filecoin.Version": { post: {} } } };
+  const { paths } = await withMissingPart(document, kind) as Described;
+  assert.ok(["/v1/rpc/Filecoin.Version", "/v1/rpc/a", "/v1/rpc/b"].every((path) => path in paths));
+  const partly = { paths: { "/v1/rpc/a": { post: {} } } };
+  const { paths: own } = await withMissingPart(partly, kind) as Described;
+  assert.not.ok("/v1/rpc/b" in own);
 });
 
 shown("an operationId in the node's own description is not used a second time", async () => {

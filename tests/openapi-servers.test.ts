@@ -77,6 +77,25 @@ for (const count of [2, 7]) {
   );
 }
 
+servers("an empty server URL is the root, wherever the description is", async () => {
+  const text = `${HEAD}servers: [{ url: "" }]\npaths: { /a: { get: {} } }\n`;
+  const fetch = () => Promise.resolve(new Response(text));
+  const url = new URL("http://127.0.0.1:9000/docs/openapi.yaml?token=secret");
+  const beside = await load(url, { fetch, node: "http://127.0.0.1:9000" });
+  assert.equal(beside.document!.servers, [{ url: "./v1/node" }]);
+  const { json } = await load(url, { fetch });
+  assert.not.match(json, "secret");
+});
+
+servers("the text of a host is not from the network, whatever its name is", async () => {
+  const text = `${HEAD}paths: { /a: { get: { x-access: read } } }\n`;
+  for (const name of ["C:\\srv\\openapi.yaml", "Acme: our API", "https://a.example/api.yaml"]) {
+    const { document } = await load({ text, name }, { node: "http://127.0.0.1:9000" });
+    const { get } = (document!.paths as Described["paths"])["/a"]!;
+    assert.is(get!["x-access" as keyof typeof get], "read", name);
+  }
+});
+
 servers("if a server lacks its scheme, a note says so and offers its path", async () => {
   const text = `${HEAD}servers: [{ url: "localhost:3333/core" }]\npaths: { /a: { get: {} } }\n`;
   const { diagnostics, document } = await load({ text }, { node: "http://127.0.0.1:9000" });

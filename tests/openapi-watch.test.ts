@@ -12,6 +12,7 @@ import { NodeOffer } from "../src/description/node-offer.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
+import { SourceError } from "../src/node/failures.ts";
 import type { Node } from "../src/node/node.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp } from "../src/app.ts";
@@ -210,6 +211,32 @@ fresh(
     assert.equal(await learnt(nats!), ["nats-server", true, { software: "nats-server" }]);
   },
 );
+
+fresh("a well node that refuses to list its methods is not asked again at once", async () => {
+  let [time, asked] = [0, 0];
+  const monitor = { latest: { info: { status: "starting" } } };
+  const offer = new NodeOffer({} as Node, monitor as unknown as Monitor, {
+    ...{ asksMethods: false, now: () => time },
+    ...{ onMissing() {}, log() {}, onError() {} },
+  });
+  const known = {
+    askOffer() {
+      asked++;
+      throw new SourceError("forbidden", "forbids the request");
+    },
+  } as unknown as KnownKind;
+  const askedIn = async (seconds: number) => {
+    asked = 0;
+    for (let second = 0; second < seconds; second += 2) {
+      time += 2000;
+      await offer.update(known);
+    }
+    return asked;
+  };
+  assert.is(await askedIn(10), 5, "a node that starts");
+  monitor.latest.info.status = "ok";
+  assert.is(await askedIn(60), 2);
+});
 
 fresh.run();
 

@@ -8,6 +8,7 @@ import type { Snapshot } from "../info/info.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { textOf } from "../json/values.ts";
 import type { Log } from "../log.ts";
+import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { rpcRequestOf } from "../node/rpc.ts";
 import type { Offer } from "../openapi/kind-document.ts";
@@ -118,8 +119,11 @@ export class NodeOffer {
         return this.#info;
       });
       if (this.#learnt.of === known) this.#learn(offer, now());
-    } catch {
+    } catch (error) {
       // The node's previous list of operations remains valid.
+      const isWell = this.#latest?.info.status === "ok";
+      const isRefused = isWell && error instanceof SourceError && error.isResponse;
+      if (isRefused && this.#learnt.of === known) this.#learn(this.#learnt.offer, now());
     }
   }
 

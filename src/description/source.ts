@@ -52,18 +52,17 @@ export class LastFile {
 
 /** Reads a configured description. */
 export async function sourceAt(place: DescriptionPlace, node: Node): Promise<DescriptionSource> {
-  const file = typeof place === "object" && "text" in place
-    ? fileOfText(place)
-    : await fileAt(place, node);
+  const isText = typeof place === "object" && "text" in place;
+  const file = isText ? fileOfText(place) : await fileAt(place, node);
   return {
     file,
     name: nameOfPlace(place),
-    by: file.url.protocol === "file:" ? "operator" : "network",
+    by: isText || file.url.protocol === "file:" ? "operator" : "network",
   };
 }
 
 function fileOfText({ text, name = "openapi.yaml" }: { text: string; name?: string | undefined }) {
-  const url = new URL(encodeURI(name), "file:///description/");
+  const url = new URL(`file:///description/${encodeURIComponent(name.split(/[\\/]/).at(-1)!)}`);
   const isJson = url.pathname.endsWith(".json");
   const bytes = encodeText(text);
   const read: Reader = (stamp) =>

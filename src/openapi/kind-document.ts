@@ -259,7 +259,7 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
 
 /**
  * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the
- * description has none.
+ * description has none of them: Lotus describes only its own, beside those of Ethereum.
  *
  * @param further paths of the kind that are added in any case
  */
@@ -269,8 +269,11 @@ export async function withMissingPart(
   further: readonly string[] = [],
 ): Promise<Json> {
   const theirs = objectOf(document.paths);
-  const present = new Set([...Object.keys(theirs), ...further].map(isMethodPath));
-  const others = Object.entries(objectOf(kind.paths))
+  const ofKind = objectOf(kind.paths);
+  const counted = Object.keys(theirs)
+    .filter((path) => !isMethodPath(path) || Object.hasOwn(ofKind, path));
+  const present = new Set([...counted, ...further].map(isMethodPath));
+  const others = Object.entries(ofKind)
     .filter(([path]) => !present.has(isMethodPath(path)) || further.includes(path));
   if (others.length === 0) return document;
   const { components, rename } = await mergeComponents(

@@ -88,9 +88,18 @@ export async function load(
   await pause();
   const existing = withoutMissing(document, offer.missing);
   await pause();
-  const served = await withServiceOperations(own, existing, operations, documentOfHost);
+  // The node's own description may name the version that the operator hides.
+  const isHidden = by === "network" && offer.version !== undefined &&
+    offer.shownVersion === undefined;
+  const shown = isHidden ? withoutVersion(existing) : existing;
+  const served = await withServiceOperations(own, shown, operations, documentOfHost);
   return { document: served, ofNode: existing, methods: [...new Set(methods)], ...others };
 }
+
+const withoutVersion = (document: Json): Json => ({
+  ...document,
+  info: { ...objectOf(document.info), version: "unknown" },
+});
 
 async function loadFile(
   { url, read }: DescriptionFile,

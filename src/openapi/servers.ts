@@ -132,10 +132,11 @@ function baseUrlOf(node: string, from: string): string {
 
 function nearUrl(url: string, from: string): string {
   const isRemote = /^https?:/.test(from);
-  const base = isRemote ? from : PLACEHOLDER_ORIGIN;
+  // An empty URL would lead to the description itself.
+  const base = isRemote ? from.replace(/[?#].*$/, "") : PLACEHOLDER_ORIGIN;
   // A URL with a variable as its port cannot be parsed.
   if (!isRelative(url) || !URL.canParse(url, base)) return url;
-  const { origin, href } = new URL(url, base);
+  const { origin, href } = new URL(url || "/", base);
   if (isRemote) return trimSlashes(withBraces(href));
   // Server URLs are relative to this service's `/spec.json`.
   return origin === PLACEHOLDER_ORIGIN
@@ -306,7 +307,7 @@ export function expandUrl({ url, variables }: Json, most: number = LIMITS.combin
   // Many places of a long URL may have one variable with many values.
   if (typeof url !== "string" || url.length > LIMITS.name) return [];
   const known = new Map<string, readonly string[]>();
-  const parts = url.split(/(\{[^{}]*\})/).map((part) => {
+  const parts = (url || "/").split(/(\{[^{}]*\})/).map((part) => {
     if (!part.startsWith("{")) return [part];
     const texts = known.get(part) ?? textsOf(objectOf(variables)[part.slice(1, -1)], most);
     known.set(part, texts);
