@@ -580,8 +580,8 @@ root("a call at the path of a wallet is refused as a call, so that bitcoin-cli f
   const body = JSON.stringify({ id: 7, method: "sendtoaddress", params: ["a", 1] });
   const response = await ask("/wallet/w", { method: "POST", body });
   const { id, error } = await response.json();
-  assert.equal([id, error.code], [7, -32050]);
-  assert.match(error.message, "needs a client's token");
+  assert.equal([id, error.code], [7, -32601]);
+  assert.match(error.message, 'forward.clients can allow "/wallet/w sendtoaddress"');
   const deeper = await ask("/wallet/w/x", { method: "POST", body });
   assert.match((await deeper.json()).error.message, "There is nothing at this path");
 });

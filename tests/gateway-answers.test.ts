@@ -20,6 +20,7 @@ import {
   REST,
   result,
   RPC,
+  textOf,
   TOKEN,
   until,
 } from "./_gateway.ts";
@@ -616,6 +617,30 @@ answers("a client can tell that the node aborted a stream", async () => {
     assert.ok(error);
   });
 });
+
+answers(
+  "if a node forbids a batch for one of its methods, the others get their results",
+  async () => {
+    const { rpc } = forwarding(node.url, RPC);
+    let sizes: number[] = [];
+    node.answer = (request, response) => {
+      const calls = [JSON.parse(textOf(request))].flat() as { id: unknown; method: string }[];
+      sizes.push(calls.length);
+      if (calls.some(({ method }) => method === "named")) return response.writeHead(403).end();
+      const replies = calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: 7 }));
+      response.end(JSON.stringify(calls.length > 1 ? replies : replies[0]));
+    };
+    const callsOf = (...methods: string[]) =>
+      methods.map((method, id) => ({ jsonrpc: "2.0", id, method }));
+    for (const _ of ["before a batch was taken", "afterwards"]) {
+      const replies = await (await rpc(callsOf("number", "named"))).json();
+      assert.equal(replies.map((reply: { result?: number }) => reply.result), [7, undefined]);
+      sizes = [];
+      await rpc(callsOf("number", "number"));
+      assert.equal(sizes, [2], "the node still gets batches");
+    }
+  },
+);
 
 answers(
   "a call that fails makes the service look at the node, though nobody asks for its state",

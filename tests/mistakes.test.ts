@@ -539,7 +539,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: colour is an unknown key; expected one of title, url, aliases, precedes, concurrency, batch_max, websocket, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
+    "7:1: colour is an unknown key; expected one of title, url, aliases, precedes, concurrency, batch_max, websocket, wallets, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
   ],
   [
     "aliases: [Geth]",

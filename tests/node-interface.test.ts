@@ -120,11 +120,13 @@ shown("a hidden version is not in the node's own description, either", async () 
   methods.getopenrpcinfo = { result: { openrpc: "1.3.2", info, methods: [getblockcount] } };
   for (const hide of [[], ["version"]]) {
     const { read } = create({ node: { url, kind: "bitcoin" }, info: { hide } });
-    let document = await read();
-    await until(async () => (document = await read()).info.title === "Bitcoin Core");
-    const expected = hide.length > 0 ? "unknown" : info.version;
-    await until(async () => (document = await read()).info.version === expected);
-    assert.is(document.info.version, expected);
+    const seen = new Set<unknown>();
+    await until(async () => {
+      const { title, version } = (await read()).info;
+      if (title === "Bitcoin Core") seen.add(version);
+      return title === "Bitcoin Core";
+    });
+    assert.equal([...seen], [hide.length > 0 ? "unknown" : info.version]);
   }
 });
 

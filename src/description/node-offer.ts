@@ -6,6 +6,7 @@
  */
 import type { Snapshot } from "../info/info.ts";
 import type { Monitor } from "../info/monitor.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
 import { textOf } from "../json/values.ts";
 import type { Log } from "../log.ts";
 import { SourceError } from "../node/failures.ts";
@@ -121,9 +122,13 @@ export class NodeOffer {
       if (this.#learnt.of === known) this.#learn(offer, now());
     } catch (error) {
       // The node's previous list of operations remains valid.
-      const isWell = this.#latest?.info.status === "ok";
-      const isRefused = isWell && error instanceof SourceError && error.isResponse;
-      if (isRefused && this.#learnt.of === known) this.#learn(this.#learnt.offer, now());
+      // A node that starts may list its operations soon.
+      const isStarting = this.#latest?.info.status === "starting";
+      const isRefused = error instanceof JsonSyntaxError ||
+        (error instanceof SourceError && error.isResponse);
+      if (isRefused && !isStarting && this.#learnt.of === known) {
+        this.#learn(this.#learnt.offer, now());
+      }
     }
   }
 

@@ -32,11 +32,12 @@ export function atWallet(
     names.includes(wanted) ||
     (mayRead(name) && names.some((one) => walletCallIn(one)?.path === path));
   const allowed = clients.filter(isAllowed).map(({ name }) => name);
+  const hasWallets = clients.some(({ allow: { names } }) => names.some(walletCallIn));
   const reason = `forward.clients can allow ${quote(shorten(wanted, 200))}`;
   // Without a token, all wallets look alike, whether a client may call them or not.
   return {
     operation,
-    permission: "token",
+    permission: hasWallets ? "token" : "refused",
     clients: allowed,
     reason,
     publicReason: reason,

@@ -108,7 +108,7 @@ export const failureOfGateway = (status: number): SourceError =>
 
 /** What gateways say with 503, as no node does: a page, or the words of Traefik and Envoy. */
 const GATEWAY_TEXT =
-  /^\s*(?:<|no available server\b|no healthy upstream\b|upstream connect error\b)/;
+  /^\s*(?:<|no available server\b|no healthy upstream\b|upstream connect error\b(?!.*overflow))/;
 
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {

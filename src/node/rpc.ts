@@ -233,7 +233,7 @@ const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
 
 /** Bitcoin Core responds with 403 to a whole batch if its `rpcwhitelist` lacks a method. */
 const isForbidden = ({ error: { code, number } }: RpcFailure): boolean =>
-  code === "forbidden" && number === 403;
+  (code === "forbidden" || code === "bad_answer") && number === 403;
 
 /** Only the code `bad_answer` can mean that the node refuses batches. */
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>

@@ -56,6 +56,8 @@ export interface LoadOptions extends ServerContext {
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
+  /** True if a description from the network must not tell the node's version. */
+  readonly hidesVersion?: boolean | undefined;
 }
 
 export interface Loaded {
@@ -74,7 +76,7 @@ export interface Loaded {
 export async function load(
   { file, kind, by }: DescriptionParts,
   offer: Offer,
-  { own, operations, documentOfHost, ...where }: LoadOptions,
+  { own, operations, documentOfHost, hidesVersion, ...where }: LoadOptions,
 ): Promise<Loaded> {
   const known = kind &&
     await documentOfKind(offered(await kind.loadInterface(), offer), kind, offer);
@@ -88,10 +90,7 @@ export async function load(
   await pause();
   const existing = withoutMissing(document, offer.missing);
   await pause();
-  // The node's own description may name the version that the operator hides.
-  const isHidden = by === "network" && offer.version !== undefined &&
-    offer.shownVersion === undefined;
-  const shown = isHidden ? withoutVersion(existing) : existing;
+  const shown = hidesVersion && by === "network" ? withoutVersion(existing) : existing;
   const served = await withServiceOperations(own, shown, operations, documentOfHost);
   return { document: served, ofNode: existing, methods: [...new Set(methods)], ...others };
 }

@@ -13,6 +13,7 @@ import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
 import { unpack } from "../http/content-coding.ts";
 import type { Monitor } from "../info/monitor.ts";
+import { settingsOf } from "../info/query-plan.ts";
 import type { Json } from "../json/values.ts";
 import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
@@ -59,6 +60,7 @@ export async function openDescription(
     forward: options.forward,
     node: node.url,
     base: options.base,
+    hidesVersion: settingsOf(options.info).hide?.includes("version"),
     fallback: {
       ...served,
       page: lazy(() => renderParts(document)),
