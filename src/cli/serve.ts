@@ -18,6 +18,7 @@ import { Meters } from "../metrics/metrics.ts";
 import { CHECK_INTERVALS_MS } from "../description/description.ts";
 import { LastFile } from "../description/source.ts";
 import { describeError } from "../log.ts";
+import type { ResolvedClient } from "../gateway/policy.ts";
 import type { Config } from "./read-config.ts";
 import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { isTerminalClosed, signals } from "./signals.ts";
@@ -180,6 +181,7 @@ class Service {
   }
 
   async #reload(): Promise<void> {
+    let hasRemoved = false;
     try {
       const config = await this.#read();
       const { file } = this.#first;
@@ -189,6 +191,7 @@ class Service {
         this.#log('"listen" has changed; restart the service to use the new address');
       }
       this.#isReloading = true;
+      hasRemoved = this.#endRemovedClients(config);
       const next = await this.#makeNext(config);
       const before = this.#current;
       this.#current = next;
@@ -199,11 +202,27 @@ class Service {
       this.#log("the configuration has been read again", "info");
       this.#meters.countReload(true);
     } catch (error) {
-      this.#log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
+      const but = hasRemoved ? ", but the removed clients stay removed" : "";
+      this.#log(`${(error as Error).message}\nthe configuration stays as it was${but}`, "error");
       this.#meters.countReload(false);
     } finally {
       this.#isReloading = false;
     }
+  }
+
+  /**
+   * Ends the rights of clients that are not in the file any more. Reading a description for the next
+   * service may take long, or fail. Returns false if there are none.
+   */
+  #endRemovedClients(next: Config): boolean {
+    const isIn = ({ name }: ResolvedClient) =>
+      next.forward?.clients.some((other) => other.name === name) ?? false;
+    for (const { nodeface, config: { forward } } of [this.#current, ...this.#replaced]) {
+      if (forward) {
+        nodeface.endOtherClients({ ...forward, clients: forward.clients.filter(isIn) });
+      }
+    }
+    return this.config.forward?.clients.some((client) => !isIn(client)) ?? false;
   }
 
   /** All previous services finish what they began, with the rights that are left. */

@@ -102,6 +102,44 @@ command("a reload that takes the node away is refused, and the metrics say so", 
   await service.stop();
 });
 
+command("a reload ends the right of a removed client before the description is read", async () => {
+  const node = await playNode();
+  let isHanging = false, isGivenUp = false;
+  const descriptions = createServer((_, response) => {
+    if (!isHanging) return response.end(formatJson(REST));
+    response.once("close", () => isGivenUp = true);
+  }).listen(0, "127.0.0.1");
+  await once(descriptions, "listening");
+  const { port } = descriptions.address() as AddressInfo;
+  const [config, file] = [join(folder, "clients.yaml"), join(folder, "client.token")];
+  const token = "a".repeat(32);
+  await writeFile(file, token);
+  const write = (clients: object[]) =>
+    writeFile(
+      config,
+      JSON.stringify({
+        node: { url: node.url, kind: "none" },
+        description: `http://127.0.0.1:${port}/openapi.json`,
+        forward: { clients },
+      }),
+    );
+  await write([{ name: "app", token_file: file, allow: ["POST /send"] }]);
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const send = async () =>
+    (await fetch(`${service.url}v1/node/send`, { method: "POST", headers, body: "{}" })).status;
+  await until(async () => await send() === 200);
+  isHanging = true;
+  await write([]);
+  process.kill(service.pid, "SIGHUP");
+  await until(async () => await send() === 401);
+  assert.is(isGivenUp, false);
+  descriptions.closeAllConnections();
+  descriptions.close();
+  await service.stop();
+  await node.close();
+});
+
 command("another place of a value in the settings is no other chain", async () => {
   const config = join(folder, "networks.yaml");
   const node = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");
