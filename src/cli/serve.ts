@@ -211,8 +211,8 @@ class Service {
   }
 
   /**
-   * Ends the rights of clients that are not in the file any more. Reading a description for the next
-   * service may take long, or fail. Returns false if there are none.
+   * Ends the rights of clients that are not in the file any more, since reading a description for
+   * the next service may take long, or fail. Returns false if there are none.
    */
   #endRemovedClients(next: Config): boolean {
     const isIn = ({ name }: ResolvedClient) =>
