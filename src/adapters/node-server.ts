@@ -50,8 +50,8 @@ export function createHttpServer(
   callbacks: Callbacks,
   slowest?: MinimumRate,
 ): HttpServer {
-  const refuse = (socket: Socket, code?: string) => refuseUnreadable(socket, code, callbacks);
-  const connections = new Connections((socket) => refuse(socket, TIMED_OUT), slowest);
+  const refuseOn = (socket: Socket, code?: string) => refuseUnreadable(socket, code, callbacks);
+  const connections = new Connections((socket) => refuseOn(socket, TIMED_OUT), slowest);
   const onRequest = (message: IncomingMessage, response: ServerResponse) => {
     // The rest of refused content is read after the last response of a connection. Requests behind
     // it are ignored (RFC 9112, section 9.6).
@@ -75,7 +75,7 @@ export function createHttpServer(
   // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
   http.on("checkExpectation", onRequest);
   http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
-    refuse(stream as Socket, code);
+    refuseOn(stream as Socket, code);
   });
   serveUpgrades(
     http,

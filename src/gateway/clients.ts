@@ -62,18 +62,13 @@ export class Client {
   async read(onListener: () => void): Promise<void> {
     const { key, name } = partsOfPlace(this.settings);
     const found = await readNow(this.settings);
-    const token = "text" in found ? found.text.trim() : "";
-    const problem = "reason" in found
-      ? `cannot read it: ${found.reason}`
-      : token === ""
-      ? "it is empty"
-      : FORM.test(token)
-      ? undefined
-      : `it must be at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`;
-    if (problem !== undefined) {
-      const message = `the token of the client ${this.name} (${key} ${name}): ${problem}`;
-      return this.fail("reason" in found ? unusable(message, found) : wrong(message));
+    const start = `the token of the client ${this.name} (${key} ${name}):`;
+    if ("reason" in found) {
+      return this.fail(unusable(`${start} cannot read it: ${found.reason}`, found));
     }
+    const token = found.text.trim();
+    const problem = problemOf(token);
+    if (problem !== undefined) return this.fail(wrong(`${start} ${problem}`));
     this.trouble = undefined;
     if (this.token?.text === token && !this.token.aborted) return;
     this.token?.end();
@@ -84,6 +79,12 @@ export class Client {
     this.trouble = trouble;
     this.token?.end();
   }
+}
+
+function problemOf(token: string): string | undefined {
+  if (token === "") return "it is empty";
+  if (FORM.test(token)) return undefined;
+  return `it must be at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`;
 }
 
 const wrong = (message: string): Unusable => ({ message, dependsOnReader: false });

@@ -60,7 +60,7 @@ export function credentialsWanted(
   if (status === 403 && !name) {
     const { example, files } = kind?.auth ?? {};
     const auth = example ?? files?.[0];
-    const setting = auth ? `set "auth: ${inFlow(auth)}" below node` : "node.auth";
+    const setting = auth ? `set "auth: ${settingText(auth)}" below node` : "node.auth";
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
       hint: `the node may require credentials (${setting}), or may not accept requests to this ` +
@@ -79,7 +79,7 @@ export function credentialsWanted(
     {
       number: status,
       looksLike: names.length > 1 ? undefined : name,
-      hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
+      hint: [`set "auth: ${settingText(example)}" below node`, ...lookedAt(failures)].join("; "),
     },
   );
 }
@@ -122,7 +122,7 @@ export function credentialsUnreadable(
   return new SourceError("no_credentials", message, { number: status, hint });
 }
 
-function inFlow(setting: Readonly<Record<string, unknown>>): string {
+function settingText(setting: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(setting).map(([key, value]) => {
     const text = String(value);
     return `${key}: ${/^[\w~./-]+$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`}`;
