@@ -52,7 +52,8 @@ testWhere(debian, without("/usr/bin/dpkg-deb"), "it has the same bytes with any 
 const noDebian = notBuilt ?? NOT_ROOT ?? without("/usr/sbin/debootstrap");
 testWhere(debian, noDebian, "it is installed, upgraded and removed", () => {
   const root = join(makeFolder(), "root");
-  read("debootstrap", "--variant=minbase", releaseName(), root, mirror());
+  const options = ["--variant=minbase", "--include=procps"];
+  read("debootstrap", ...options, releaseName(), root, mirror());
   const proc = join(root, "proc");
   // The runtime within the executable does not start without it.
   read("mount", "-t", "proc", "proc", proc);
