@@ -169,6 +169,8 @@ for (const [runtime, command] of SERVICES) {
         for (const [name, use] of Object.entries(TOKENED)) {
           const before = await nonce();
           const { number, hash } = await use(service.url, tokenOf(name), address);
+          // Anvil responds before it has mined the block.
+          await until(async () => await nonce() > before);
           assert.is(number, BigInt(await resultOf<string>(node.call!, "eth_blockNumber", [])) - 1n);
           assert.match(hash, /^0x[0-9a-f]{64}$/);
           assert.is(await nonce(), before + 1);

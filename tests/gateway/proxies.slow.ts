@@ -175,7 +175,8 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.is((await ask("/v1/node/break", {}, "POST")).status, 401);
     assert.equal(lines, []);
     assert.is((await ask("/v1/node/break", WITH_TOKEN, "POST")).status, 502);
-    assert.equal(lines, ["POST /break"]);
+    // After a call that failed, the service asks whether the node responds at all.
+    assert.equal(lines.filter((line) => line !== "HEAD /"), ["POST /break"]);
   });
 
   proxied.run();
