@@ -139,9 +139,8 @@ export class PathTable {
         /^$|[{}]/.test(value) ? given.has(name) : given.getAll(name).includes(value)
       ) && takesPath(one)
     );
-    const { same, other } = splitByMethod(matching, own, ({ entry }) => entry.operation.path);
-    return matching.filter((one) => same.includes(one) || other.includes(one))
-      .map(({ entry }) => entry).filter((entry) => needsMoreRights(own, entry));
+    const { all } = runnableAmong(matching, own, ({ entry }) => entry.operation.path);
+    return all.map(({ entry }) => entry).filter((entry) => needsMoreRights(own, entry));
   }
 
   /** Returns the operations at a path by their methods. */
@@ -213,18 +212,18 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
 }
 
 /**
- * Finds what a node may run in place of `own`: operations with its method, and those that a node
- * which ignores the method may run, since none at their path has it.
+ * Finds what a node may run in place of `own`, in order: operations with its method (`same`), and
+ * those that a node which ignores the method may run, since none at their path has it.
  */
-function splitByMethod<T extends Pick<PathEntry, "entry">>(
+function runnableAmong<T extends Pick<PathEntry, "entry">>(
   others: readonly T[],
   own: PolicyEntry,
   pathOf: (other: T) => string,
-): { readonly same: readonly T[]; readonly other: readonly T[] } {
+): { readonly same: readonly T[]; readonly all: readonly T[] } {
   const hasMethod = ({ entry }: T) => entry.operation.method === own.operation.method;
   const same = others.filter(hasMethod);
   const paths = new Set(same.map(pathOf));
-  return { same, other: others.filter((one) => !hasMethod(one) && !paths.has(pathOf(one))) };
+  return { same, all: others.filter((one) => hasMethod(one) || !paths.has(pathOf(one))) };
 }
 
 /** Tells whether it matters that the node runs `rival` in place of `own`. */
@@ -257,11 +256,10 @@ function hasRival(
 }
 
 function isOneRival(own: PathEntry, others: readonly PathEntry[], differs: Differs): boolean {
-  const { same, other } = splitByMethod(others, own.entry, ({ rank }) => rank);
+  const { same, all } = runnableAmong(others, own.entry, ({ rank }) => rank);
   const isStricter = ({ entry: { permission } }: PathEntry) =>
     STRICTNESS[permission] > STRICTNESS[own.entry.permission];
-  return [...same, ...other].some(isStricter) ||
-    same.some((one) => differs(own.entry, one.entry));
+  return all.some(isStricter) || same.some((one) => differs(own.entry, one.entry));
 }
 
 /** Tells whether an operation has a literal where `own` has a parameter. */

@@ -62,12 +62,18 @@ const RULES: readonly Rule[] = [
   ...RULES_OF_SYNC,
 ];
 
-export function assessStatus(evidence: Evidence): NodeStatus {
-  if (evidence.cache.required.length === 0) return { status: "ok" };
-  for (const rule of RULES) {
+function firstOf(rules: readonly Rule[], evidence: Evidence): NodeStatus | undefined {
+  for (const rule of rules) {
     const status = rule(evidence);
     if (status) return status;
   }
+  return undefined;
+}
+
+export function assessStatus(evidence: Evidence): NodeStatus {
+  if (evidence.cache.required.length === 0) return { status: "ok" };
+  const status = firstOf(RULES, evidence);
+  if (status) return status;
   if (evidence.plan.sources.has(REACH)) {
     return { status: "ok", reason: "responds to HTTP; its state is not known" };
   }
@@ -91,7 +97,7 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
 
 /** Adds to the status of old values whether the node was in sync, if this is known. */
 function withLastSync(status: NodeStatus, evidence: Evidence): NodeStatus {
-  const judged = RULES_OF_SYNC.map((rule) => rule(evidence)).find(Boolean);
+  const judged = firstOf(RULES_OF_SYNC, evidence);
   const synced = judged ? judged.synced : isKnownToBeInSync(evidence) || undefined;
   return { ...status, ...synced !== undefined && { synced } };
 }

@@ -34,6 +34,20 @@ const CALLS = SINGLES + BATCHES * BATCH;
 const tokenOf = (name: string): string =>
   Buffer.from(name.padEnd(32, "x")).toString("hex").slice(0, 64);
 
+/** Runs `litecoin-cli` with the token of a client as its password. */
+function litecoin(url: string, client: string, ...words: string[]) {
+  const { hostname, port } = new URL(url);
+  return run([
+    LITECOIN_CLI,
+    "-regtest",
+    `-rpcconnect=${hostname}`,
+    `-rpcport=${port}`,
+    "-rpcuser=anybody",
+    `-rpcpassword=${tokenOf(client)}`,
+    ...words,
+  ]);
+}
+
 interface ClientOf {
   readonly name: string;
   readonly allow: readonly string[];
@@ -205,31 +219,21 @@ for (const [runtime, command] of SERVICES) {
         { name: "miner", allow: ["reads", "generatetoaddress"] },
         { name: "reader", allow: ["reads"] },
       ]);
-      const { hostname, port } = new URL(service.url);
-      const cli = (password: string, ...words: string[]) =>
-        run([
-          LITECOIN_CLI,
-          "-regtest",
-          `-rpcconnect=${hostname}`,
-          `-rpcport=${port}`,
-          "-rpcuser=anybody",
-          `-rpcpassword=${password}`,
-          ...words,
-        ]);
+      const cli = (client: string, ...words: string[]) => litecoin(service.url, client, ...words);
       const mine = ["generatetoaddress", "1", String(node.known.address)];
       try {
-        const { stdout: count } = await cli(tokenOf("miner"), "getblockcount");
-        assert.is((await cli(tokenOf("reader"), "getblockcount")).stdout, count);
-        assert.is((await cli(tokenOf("miner"), ...mine)).code, 0);
-        const { stdout: more } = await cli(tokenOf("miner"), "getblockcount");
+        const { stdout: count } = await cli("miner", "getblockcount");
+        assert.is((await cli("reader", "getblockcount")).stdout, count);
+        assert.is((await cli("miner", ...mine)).code, 0);
+        const { stdout: more } = await cli("miner", "getblockcount");
         assert.is(Number(more), Number(count) + 1);
         const said: string[] = [];
         for (const name of ["reader", "nobody"]) {
-          const { code, stderr } = await cli(tokenOf(name), ...mine);
+          const { code, stderr } = await cli(name, ...mine);
           assert.is.not(code, 0);
           said.push(stderr);
         }
-        assert.is((await cli(tokenOf("miner"), "getblockcount")).stdout, more);
+        assert.is((await cli("miner", "getblockcount")).stdout, more);
         assert.equal(countsIn(await service.metrics()), { miner: 4, reader: 1 });
         const { stdout, stderr } = await service.stop();
         assertWithoutTokens(said.join() + stdout + stderr, ["miner", "reader", "nobody"]);
@@ -251,18 +255,8 @@ for (const [runtime, command] of SERVICES) {
         { name: "hot", allow: ["reads", ...methods.map((method) => `/wallet/hot ${method}`)] },
         { name: "elsewhere", allow: ["reads", ...methods] },
       ]);
-      const { hostname, port } = new URL(service.url);
       const cli = (client: string, wallet: string, ...words: string[]) =>
-        run([
-          LITECOIN_CLI,
-          "-regtest",
-          `-rpcconnect=${hostname}`,
-          `-rpcport=${port}`,
-          "-rpcuser=anybody",
-          `-rpcpassword=${tokenOf(client)}`,
-          `-rpcwallet=${wallet}`,
-          ...words,
-        ]);
+        litecoin(service.url, client, `-rpcwallet=${wallet}`, ...words);
       try {
         const { stdout, stderr } = await cli("hot", "hot", "getwalletinfo");
         assert.is(JSON.parse(stdout).walletname, "hot", stderr);
