@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { AddressBook, ServerAddress } from "../src/node/address-book.ts";
 import { Connection, SocketClient } from "../src/node/connection.ts";
 import { failureOf } from "../src/node/failures.ts";
 import { type ResponseHead, ResponseReader, STALE, writeHead } from "../src/node/http1.ts";
@@ -418,36 +419,38 @@ class Refusing extends Answering {
 }
 
 function beside(isPinned = false) {
-  const held = { address: "a", losses: 0, down: "" };
+  const held = { address: "a", down: "" };
   const open = (_: URL, address = held.address) =>
     (address === held.down ? new Refusing() : new Addressed(address)) as unknown as Socket;
-  const onPin = isPinned ? () => {} : undefined;
-  const sockets = new SocketClient(open, () => held.losses++, onPin);
+  const url = new URL("http://node.example/");
+  const addresses = new AddressBook(isPinned);
+  const server = addresses.of(url);
+  const sockets = new SocketClient(open, addresses);
   const ask = async (connectionKey = {}) => {
-    const { losses } = held;
+    const { losses } = server;
     const answer = await sockets.send({
-      ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
+      ...{ method: "GET", url, headers: {}, body: undefined },
       signal: new AbortController().signal,
       isSentOnce: false,
       connectionKey,
-      isStale: () => held.losses !== losses,
+      isStale: () => server.losses !== losses,
     });
     return new TextDecoder().decode(await answer.next());
   };
-  return { held, ask };
+  return { held, server, ask };
 }
 
 client("nothing is sent to a new address of a name before the node there is verified", async () => {
-  const { held, ask } = beside();
+  const { held, server, ask } = beside();
   const connectionKey = {};
   assert.equal([await ask(connectionKey), await ask(connectionKey)], ["a", "a"]);
   held.address = "b";
   assert.is(await ask(connectionKey), "a");
   const error = await ask().catch((error: unknown) => error);
   assert.is(error, STALE);
-  assert.is(held.losses, 1);
+  assert.is(server.losses, 1);
   assert.is(await ask(connectionKey), "b", "a connection to the former address was used");
-  assert.is(held.losses, 1);
+  assert.is(server.losses, 1);
 });
 
 client("a name is looked up again each minute", async () => {
@@ -463,7 +466,7 @@ client("a name is looked up again each minute", async () => {
 });
 
 client("while a node is expected, only one of the addresses of its name is used", async () => {
-  const { held, ask } = beside(true);
+  const { held, server, ask } = beside(true);
   assert.is(await ask(), "a");
   held.address = "b";
   assert.equal([await ask(), await ask()], ["a", "a"]);
@@ -471,33 +474,34 @@ client("while a node is expected, only one of the addresses of its name is used"
   assert.is(await ask().catch((error: unknown) => error), STALE);
   held.address = "a";
   assert.equal([await ask(), await ask()], ["b", "b"]);
-  assert.is(held.losses, 1);
+  assert.is(server.losses, 1);
 });
 
 client("if the address that is used is down, another one is verified and used", async () => {
-  const { held, ask } = beside(true);
+  const { held, server, ask } = beside(true);
   assert.is(await ask(), "a");
   Object.assign(held, { address: "b", down: "a" });
   for (const _ of ["the address is down", "another address"]) {
     assert.is(await ask().catch((error: unknown) => error), STALE);
   }
   assert.is(await ask(), "b");
-  assert.is(held.losses, 2);
+  assert.is(server.losses, 2);
 });
 
 client("a request that cannot be sent leaves no connection open", async () => {
   const opened: Socket[] = [];
-  let losses = 0;
+  const url = new URL("http://node.example/");
+  const addresses = new AddressBook();
   const open = () => {
     const socket = new Answering(`${OK}Content-Length: 0\r\n\r\n`) as unknown as Socket;
     opened.push(socket);
     return socket;
   };
-  const sockets = new SocketClient(open, () => losses++);
+  const sockets = new SocketClient(open, addresses);
   const controller = new AbortController();
   const send = (headers = {}) =>
     sockets.send({
-      ...{ method: "GET", url: new URL("http://node.example/"), headers, body: undefined },
+      ...{ method: "GET", url, headers, body: undefined },
       signal: controller.signal,
       isSentOnce: false,
       connectionKey: undefined,
@@ -508,17 +512,12 @@ client("a request that cannot be sent leaves no connection open", async () => {
   controller.abort();
   await aborted.then(() => assert.unreachable(), () => {});
   assert.equal(opened.map(({ destroyed }) => destroyed), [true, true]);
-  assert.is(losses, 0);
+  assert.is(addresses.of(url).losses, 0);
 });
 
 const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
-  const connection = new Connection(socket, 1000, [], {
-    onLoss: () => {},
-    onFailure: () => {},
-    onAddress: () => {},
-    isCurrent: () => true,
-  });
+  const connection = new Connection(socket, 1000, [], { server: new ServerAddress(false) });
   const exchange = () =>
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },

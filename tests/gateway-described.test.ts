@@ -517,7 +517,7 @@ described(
         monitor: {
           findKind: () => Promise.resolve(node.kind),
           noteCall() {},
-          reasonAgainstCalls: () => Promise.resolve(undefined),
+          identity: { reasonAgainstCalls: () => Promise.resolve(undefined) },
         },
         description: () => Promise.resolve({ current }),
       },

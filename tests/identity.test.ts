@@ -28,7 +28,7 @@ identity("the expected node is ok, whether a text or a number is expected", asyn
   for (const chain_id of ["31337", 31337]) {
     const { info, monitor } = scene({ chain_id });
     assert.is((await info()).status, "ok");
-    assert.is(await monitor.reasonAgainstCalls(), undefined);
+    assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
   }
 });
 
@@ -38,7 +38,10 @@ identity("another node is on the wrong network, and is not called", async () => 
   held.fetch = onChain("0x1");
   pass(1000);
   const reason = "chain_id is 1, but 31337 is expected";
-  assert.is(await monitor.reasonAgainstCalls(), `The node is not the expected one: ${reason}`);
+  assert.is(
+    await monitor.identity.reasonAgainstCalls(),
+    `The node is not the expected one: ${reason}`,
+  );
   const { status, status_code, status_reason } = await info();
   assert.equal([status, status_code, status_reason], ["degraded", "wrong_network", reason]);
   assert.match(
@@ -47,7 +50,7 @@ identity("another node is on the wrong network, and is not called", async () => 
   );
   held.fetch = onChain("0x7a69");
   pass(1000);
-  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
 });
 
 identity("a call waits for an identity that is at most ttl old", async () => {
@@ -55,10 +58,10 @@ identity("a call waits for an identity that is at most ttl old", async () => {
   await info();
   pass(999);
   const { asked } = held;
-  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
   assert.is(held.asked, asked);
   pass(1);
-  await Promise.all([monitor.reasonAgainstCalls(), monitor.reasonAgainstCalls()]);
+  await Promise.all([1, 2].map(() => monitor.identity.reasonAgainstCalls()));
   assert.is(held.asked, 2 * asked);
 });
 
@@ -70,7 +73,7 @@ identity("a node that does not tell its identity is not called", async () => {
   held.failure = "ECONNREFUSED";
   pass(1000);
   assert.is(
-    await monitor.reasonAgainstCalls(),
+    await monitor.identity.reasonAgainstCalls(),
     "The identity of the node is not known: it cannot be reached: connection refused",
   );
 });
@@ -101,16 +104,16 @@ identity("a failure of another source hides no other chain, and no missing ident
     },
     node: { kind: "mine", expect: { genesis: "x" } },
   });
-  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
   status = 500;
   for (const other of ["y", undefined]) {
     chain = other;
     pass(1000);
-    assert.ok(await monitor.reasonAgainstCalls(), `${other}`);
+    assert.ok(await monitor.identity.reasonAgainstCalls(), `${other}`);
   }
   chain = "x";
   pass(1000);
-  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
 });
 
 identity("the operator's own values do not count", async () => {
@@ -272,7 +275,10 @@ identity("a hidden identity is compared, and not shown", async () => {
   const { chain_id, status_code, status_reason } = await info();
   const reason = "is on another network than expected";
   assert.equal([chain_id, status_code, status_reason], [undefined, "wrong_network", reason]);
-  assert.is(await monitor.reasonAgainstCalls(), `The node is not the expected one: ${reason}`);
+  assert.is(
+    await monitor.identity.reasonAgainstCalls(),
+    `The node is not the expected one: ${reason}`,
+  );
 });
 
 identity("an identity from a source with a ttl of its own is asked with every query", async () => {
@@ -298,7 +304,7 @@ identity("an identity from a source with a ttl of its own is asked with every qu
   assert.is((await info()).status, "ok");
   id = "y";
   pass(1000);
-  assert.ok(await monitor.reasonAgainstCalls());
+  assert.ok(await monitor.identity.reasonAgainstCalls());
 });
 
 identity(
@@ -373,7 +379,10 @@ identity("a poll during which a connection is lost is repeated", async () => {
     node.noteLoss();
     return response;
   };
-  assert.match(String(await monitor.reasonAgainstCalls()), "chain_id is 1, but 31337 is expected");
+  assert.match(
+    String(await monitor.identity.reasonAgainstCalls()),
+    "chain_id is 1, but 31337 is expected",
+  );
 });
 
 identity("a connection that another server has lost does not count", async () => {

@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
-import type { Info } from "../src/info/info.ts";
 import { LogMemory, StateLog } from "../src/info/state-log.ts";
 import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
@@ -138,6 +137,8 @@ values("a duration must have a unit", () => {
   assert.throws(() => milliseconds("5" as "5s"), /2s/);
 });
 
+const NO_FAULTS = { omitted: new Map(), remarks: new Map() };
+
 values("a start time that moves backwards is logged once an hour, unless it is hidden", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
@@ -149,13 +150,8 @@ values("a start time that moves backwards is logged once an hour, unless it is h
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
-      const none = { omitted: new Map(), remarks: new Map() };
-      const info: Info = { status: "ok", links: {} };
-      const status = { status: "ok" } as const;
-      stateLog.note(
-        { status, hasSaid: true, reported: { started_at }, info, respondedAt, ...none },
-        0,
-      );
+      const seen = { changes: [], last: undefined, started_at, respondedAt };
+      stateLog.note({ status: { status: "ok" }, seen, ...NO_FAULTS }, 0);
     }
     return lines.length;
   };
@@ -171,10 +167,8 @@ values("the duration of a status includes the time before a reload of the config
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const memory = new LogMemory();
-  const info: Info = { status: "ok", links: {} };
-  const none = { reported: {}, hasSaid: true, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus, of: StateLog) =>
-    of.note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
+    of.note({ status, ...NO_FAULTS }, minute * 60_000);
   const before = new StateLog({ label: "node", log, hide: [], memory });
   at(0, { status: "ok" }, before);
   at(10, { status: "degraded", code: "no_peers", reason: "no peers" }, before);
@@ -193,11 +187,9 @@ values("after a reload that mends it, the log says that the node is ok again", (
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const memory = new LogMemory();
-  const info: Info = { status: "ok", links: {} };
-  const none = { reported: {}, hasSaid: true, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus) =>
     new StateLog({ label: "node", log, hide: [], memory })
-      .note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
+      .note({ status, ...NO_FAULTS }, minute * 60_000);
   at(0, { status: "ok" });
   at(10, { status: "degraded", code: "unauthorized", reason: "no secret" });
   at(15, { status: "ok" });
@@ -211,19 +203,8 @@ values("of a source that comes and goes all the time, twenty changes are logged"
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const of = new StateLog({ label: "node", log, hide: [], memory: new LogMemory() });
-  const none = {
-    reported: {},
-    hasSaid: true,
-    info: { status: "ok", links: {} } as Info,
-    omitted: new Map(),
-  };
   const note = (second: number, remarks: Map<string, string>) =>
-    of.note({
-      status: { status: "ok" },
-      respondedAt: { monotonic: 0, date: NOW },
-      ...none,
-      remarks,
-    }, second * 1000);
+    of.note({ ...NO_FAULTS, status: { status: "ok" }, remarks }, second * 1000);
   const slow = new Map([["disk", "took too long"]]);
   for (let second = 0; second < 600; second++) note(second, second % 2 ? new Map() : slow);
   assert.is(lines.length, 21);

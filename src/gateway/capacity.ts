@@ -8,7 +8,7 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Budget } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import { Slots } from "./slots.ts";
-import type { VerifyNode } from "./upstream.ts";
+import type { VerifyNode } from "./send-verified.ts";
 
 const CLOSING_GRACE_MS = 4000;
 

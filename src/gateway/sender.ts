@@ -18,7 +18,8 @@ import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { afterwards, FULL } from "./refusal.ts";
 import { ANONYMOUS } from "./slots.ts";
-import { sendUpstream, sendVerified, type UpstreamResponse } from "./upstream.ts";
+import { sendVerified } from "./send-verified.ts";
+import { sendUpstream, type UpstreamResponse } from "./upstream.ts";
 
 /** A call of a method that may be sent. */
 export interface ReadyCall extends SentParams {

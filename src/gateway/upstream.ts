@@ -5,26 +5,17 @@
  */
 import { type Signal, withSignal } from "../abort-signal.ts";
 import { type Bytes, createCollector } from "../bytes.ts";
-import { failureOf } from "../node/failures.ts";
 import {
   isRedirect,
   type NodeRequest,
   type NodeResponse,
   type ResponseHead,
-  STALE,
 } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type ReservedBytes, SMALL_BYTES } from "./budget.ts";
-import {
-  afterwards,
-  CREDENTIALS_REJECTED,
-  CREDENTIALS_WANTED,
-  FULL,
-  NOT_SENT,
-  Refusal,
-} from "./refusal.ts";
+import { afterwards, CREDENTIALS_REJECTED, CREDENTIALS_WANTED, FULL, Refusal } from "./refusal.ts";
 
 export interface UpstreamAuth {
   /** True if the request is sent without the node's secret. */
@@ -65,40 +56,6 @@ export async function sendUpstream(
   const upstream = new UpstreamResponse(request.method, response, limits);
   await upstream.collect();
   return upstream;
-}
-
-/** Resolves to a refusal if the node is not the expected one. */
-export type VerifyNode = () => Promise<Refusal | undefined>;
-
-/** A node that loses connections all the time is not called for ever. */
-const RETRIES_MAX = 3;
-
-/**
- * Another node may be at the address when a connection is lost, so nothing is sent afterwards
- * before the node has been verified again. A request that only reads may be sent again.
- *
- * @param send sends the request, unless `isStale` says that it must not be sent any more
- */
-export async function sendVerified(
-  node: Pick<Node, "losses">,
-  verify: VerifyNode,
-  { isRead, signal }: { readonly isRead: boolean; readonly signal: Signal },
-  send: (isStale: () => boolean) => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
-  for (let retries = 0;; retries++) {
-    const refusal = await verify();
-    if (refusal) throw refusal;
-    const { losses } = node;
-    try {
-      return await send(() => node.losses !== losses);
-    } catch (error) {
-      const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
-      const wasSent = error !== STALE;
-      const mayRetry = !wasSent || (isRead && isLost);
-      if (mayRetry && retries < RETRIES_MAX && !signal.aborted) continue;
-      throw wasSent ? error : NOT_SENT;
-    }
-  }
 }
 
 export class UpstreamResponse {

@@ -5,11 +5,11 @@
  */
 import { textOf } from "../json/values.ts";
 import { Listeners } from "../listeners.ts";
-import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { type Clock, SystemClock } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
+import { IdentityCheck } from "./identity-check.ts";
 import {
   type Info,
   makeInfo,
@@ -26,13 +26,12 @@ import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-pla
 import { type InfoSettings, timesOf } from "./settings.ts";
 import { externalKeys, readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
+import type { Sightings } from "./sightings.ts";
 import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the timeout of the sources. */
 const SNAPSHOT_GRACE_MS = EXTRA_PATIENCE + 200;
-/** The number of polls that a call may wait for while connections are lost. */
-const POLLS_MAX = 3;
 
 interface MonitorOptions {
   readonly service: ServiceFacts;
@@ -67,6 +66,7 @@ export class Monitor {
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();
   /** Told that the node is on another chain than before. */
   readonly onIdentity: Listeners<[]> = new Listeners();
+  readonly identity: IdentityCheck;
   readonly #node: Node;
   readonly #options: MonitorOptions;
   readonly #clock: Clock;
@@ -75,6 +75,7 @@ export class Monitor {
   readonly #reader: NodeReader;
   readonly #poller: Poller;
   readonly #log: StateLog;
+  readonly #sightings: Sightings;
   readonly #snapshots = new Snapshots();
   #published: { version: number; snapshot: Snapshot; until: number } | undefined;
   #versions = 0;
@@ -100,9 +101,10 @@ export class Monitor {
       ttl,
       now: () => clock.now().monotonic,
     });
+    this.identity = new IdentityCheck(node, this.#reader, this.#poller, () => this.#nextSnapshot());
     const { hide = [] } = this.#settings;
-    const onIdentity = () => this.onIdentity.emit();
-    this.#log = new StateLog({ label, hide, memory: memory.log, log, onIdentity });
+    this.#log = new StateLog({ label, hide, memory: memory.log, log });
+    this.#sightings = memory.sightings;
     this.onOutcome.add(() => {
       // The next poll publishes the value if the node has not been asked for a while.
       if (!this.#poller.isRunning && this.#fresh()) this.#publish().catch(onError);
@@ -169,44 +171,6 @@ export class Monitor {
   }
 
   /**
-   * Resolves to the reason why the node must not be called: it is not the expected one, or that
-   * cannot be told from a poll that is at most `ttl` old and began after the last loss of a
-   * connection. Resolves to `undefined` if it may.
-   */
-  async reasonAgainstCalls(): Promise<string | undefined> {
-    if (!this.#node.isExpected) return undefined;
-    await this.#pollUntilCertain();
-    const { status, evidence: { differences } } = this.#reader.report();
-    if (status.code === "wrong_network") {
-      return `The node is not the expected one: ${status.reason}`;
-    }
-    // Another status may come before that of a wrong network.
-    if (differences.some(({ actual }) => actual !== undefined)) {
-      return "The node is not the expected one";
-    }
-    // What a poll has just told is not too old, however long the poll took.
-    if (differences.length === 0 && this.#reader.hasIdentity) return undefined;
-    const why = status.reason === undefined ? "" : `: it ${clauseOf(status.reason)}`;
-    return `The identity of the node is not known${why}`;
-  }
-
-  async #pollUntilCertain(): Promise<void> {
-    // A poll that began before the loss may tell of the node that was there before.
-    if (this.#reader.mayBeReplaced && this.#poller.isRunning) await this.#nextSnapshot();
-    if (!this.#reader.isIdentityCurrent) await this.#pollForCall();
-    // Some nodes close each connection after their response, so that doubt remains.
-    for (let polls = 0; polls < POLLS_MAX && this.#reader.mayBeReplaced; polls++) {
-      await this.#pollForCall();
-    }
-  }
-
-  async #pollForCall(): Promise<void> {
-    if (this.#reader.mayBeReplaced) this.#poller.makeDue();
-    this.#poller.startIfDue();
-    await this.#nextSnapshot();
-  }
-
-  /**
    * Polls the node if that is due, and a call says that its status may have changed.
    *
    * @param status of the response to the client
@@ -259,14 +223,23 @@ export class Monitor {
     const report = this.#report();
     const { took, remarks } = this.#reader.state.review();
     const now = this.#clock.now();
-    const { evidence: { plan, reported, hasSaid } } = report;
-    this.#log.note({ ...report, reported, hasSaid, remarks }, now.monotonic);
+    const { status, omitted, evidence: { plan } } = report;
+    const seen = this.#see(report);
+    this.#log.note({ status, seen, omitted, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version <= (this.#published?.version ?? 0)) return;
     this.#published = { version, snapshot, until: report.until };
     this.onInfo.emit(snapshot.info, { took, columns: plan.history, ...now });
+  }
+
+  /** Returns what is new, unless the node did not respond. */
+  #see({ status, info, respondedAt, evidence: { reported, hasSaid } }: InfoReport) {
+    if (status.status === "unreachable" || status.status === "stale") return undefined;
+    const changes = this.#sightings.note({ reported, hasSaid, info, date: respondedAt.date });
+    if (changes.length > 0) this.onIdentity.emit();
+    return { changes, last: this.#sightings.last, started_at: reported.started_at, respondedAt };
   }
 
   #snapshotOf({ info, evidence }: InfoReport): Promise<Snapshot> {
@@ -284,7 +257,7 @@ export class Monitor {
       status,
       hasNode: this.#hasNode,
       updatedAt: oldest?.date,
-      lastSeen: status.status === "unreachable" ? this.#log.lastSeen : undefined,
+      lastSeen: status.status === "unreachable" ? this.#sightings.last : undefined,
     });
     return { ...report, ...made };
   }

@@ -5,22 +5,28 @@
  */
 import type { HistoryMemory } from "./history.ts";
 import { Motion } from "./motion.ts";
+import { Sightings } from "./sightings.ts";
 import { LogMemory } from "./state-log.ts";
 
 export class NodeMemory {
   readonly history: HistoryMemory;
   readonly log: LogMemory;
+  readonly sightings: Sightings;
   #motion: { readonly kind: string; readonly motion: Motion } | undefined;
 
-  constructor(history: HistoryMemory = { samples: [] }, log: LogMemory = new LogMemory()) {
+  constructor(
+    history: HistoryMemory = { samples: [] },
+    log: LogMemory = new LogMemory(),
+    sightings: Sightings = new Sightings(),
+  ) {
     this.history = history;
     this.log = log;
+    this.sightings = sightings;
   }
 
   /** Returns the same memory, but of no chain. What is learnt of the chain stays apart. */
   withoutChain(): NodeMemory {
-    const log = Object.assign(new LogMemory(), this.log, { chain: {} });
-    const memory = new NodeMemory(this.history, log);
+    const memory = new NodeMemory(this.history, this.log, this.sightings.withoutChain());
     memory.#motion = this.#motion;
     return memory;
   }

@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
-import type { Info, LastSeen } from "./info.ts";
+import type { LastSeen } from "./info.ts";
 import { formatDuration } from "../units.ts";
 import type { Instant } from "./clock.ts";
-import type { Values } from "./source-cache.ts";
+import type { ChainChange } from "./sightings.ts";
 import { clausesOf, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
 export type NodeLog = (message: string, event: NodeEvent) => void;
@@ -65,12 +64,6 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 
 const CLAUSE_LENGTH = 300;
 
-const CHAIN = ["chain_id", "network"] as const;
-/** Several currencies have networks of the same names. */
-const CHAIN_WITHOUT_ID = ["network", "software"] as const;
-const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
-const TEXT_LENGTH = 100;
-
 /**
  * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
  */
@@ -117,8 +110,6 @@ interface LoggedStatus {
 
 /** What the log of a node's state remembers when the configuration is reloaded. */
 export class LogMemory {
-  lastSeen: LastSeen | undefined;
-  chain: Partial<Readonly<Record<"chain_id" | "network" | "software", string | undefined>>> = {};
   /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
   start: { readonly at: number; readonly offset: number } = { at: -Infinity, offset: 0 };
   status: LoggedStatus | undefined;
@@ -138,17 +129,18 @@ interface StateLogOptions {
   readonly log: NodeLog;
   readonly hide: readonly string[];
   readonly memory: LogMemory;
-  readonly onIdentity?: (() => void) | undefined;
 }
 
 interface StateReport {
   readonly status: NodeStatus;
-  /** The values from the node, including hidden values. */
-  readonly reported: Values;
-  /** True if the node has said something, and not only its kind. */
-  readonly hasSaid: boolean;
-  readonly info: Info;
-  readonly respondedAt: Instant;
+  /** Missing if the node does not respond, or only what it has said before is known. */
+  readonly seen?: {
+    readonly changes: readonly ChainChange[];
+    readonly last: LastSeen | undefined;
+    /** When the node says that it was started. */
+    readonly started_at: unknown;
+    readonly respondedAt: Instant;
+  } | undefined;
   readonly omitted: ReadonlyMap<string, string>;
   readonly remarks: ReadonlyMap<string, string>;
 }
@@ -163,22 +155,12 @@ export class StateLog {
     this.#options = options;
   }
 
-  /** What the node reported before it stopped responding. */
-  get lastSeen(): LastSeen | undefined {
-    return this.#options.memory.lastSeen;
-  }
-
   /** @param now the time of a monotonic clock, in milliseconds */
-  note(report: StateReport, now: number): void {
-    const { status, reported, info, respondedAt, omitted, remarks } = report;
-    if (status.status !== "unreachable" && status.status !== "stale") {
-      this.#logChain(reported, respondedAt.monotonic);
-      this.#logStart(reported.started_at, respondedAt);
-      const seen = report.hasSaid ? seenIn(info, respondedAt.date) : undefined;
-      if (seen) {
-        this.#options.memory.lastSeen = seen;
-        this.#logVersion(seen, now);
-      }
+  note({ status, seen, omitted, remarks }: StateReport, now: number): void {
+    if (seen) {
+      this.#logChain(seen.changes, seen.respondedAt.monotonic);
+      this.#logStart(seen.started_at, seen.respondedAt);
+      if (seen.last) this.#logVersion(seen.last, now);
     }
     this.#logStatus(status, now);
     this.#logRemarks("source", remarks, now);
@@ -206,23 +188,13 @@ export class StateLog {
     return left > 0;
   }
 
-  #logChain(values: Values, now: number): void {
-    const { label, log, hide, memory, onIdentity } = this.#options;
-    const before = memory.chain;
-    const chain = { ...before };
-    const isVague = (values.chain_id ?? chain.chain_id) === undefined &&
-      values.network !== undefined;
-    const keys = isVague ? CHAIN_WITHOUT_ID : CHAIN;
-    for (const key of keys) chain[key] = textOf(values[key]) ?? chain[key];
-    memory.chain = chain;
-    const changed = keys.filter((key) => before[key] !== undefined && before[key] !== chain[key]);
-    if (changed.length === 0) return;
-    memory.lastSeen = undefined;
-    onIdentity?.();
+  #logChain(changes: readonly ChainChange[], now: number): void {
+    if (changes.length === 0) return;
+    const { label, log, hide, memory } = this.#options;
     const left = memory.chains.take(now);
     if (left === 0) return;
-    const shown = changed.filter((key) => !hide.includes(key))
-      .map((key) => `${key} ${named(chain[key]!)}, was ${named(before[key]!)}`);
+    const shown = changes.filter(({ key }) => !hide.includes(key))
+      .map(({ key, value, before }) => `${key} ${named(value)}, was ${named(before)}`);
     const message = left === 1
       ? "keeps changing to a different chain; further changes are not logged"
       : `is on another chain now${shown.length > 0 ? `: ${shown.join("; ")}` : ""}`;
@@ -279,16 +251,6 @@ export class StateLog {
       this.#options.log(`${this.#options.label}, ${topic} ${name}: ${text}`, event);
     }
   }
-}
-
-/** Returns what the node reports. Without a node, the info is that of the service. */
-function seenIn(info: Info, date: number): LastSeen | undefined {
-  const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
-    const value = info[key];
-    return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
-  });
-  if (seen.length === 0 || !info.api) return undefined;
-  return { ...Object.fromEntries(seen), at: new Date(date).toISOString() };
 }
 
 /** Returns the part of a status whose change is logged. */

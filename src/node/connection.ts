@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
+import { AddressBook, LIFETIME_MS, type ServerAddress } from "./address-book.ts";
 import {
   type NodeRequest,
   type NodeResponse,
@@ -69,36 +70,17 @@ function makeTrust(ca: string): TrustOptions {
 }
 
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
-/** A connection is used for as long, then the host name is looked up again. In milliseconds. */
-const LIFETIME_MS = 60_000;
 
 /** Keeps connections for further requests. */
 export class SocketClient {
   readonly #open: OpenSocket;
-  readonly #onLoss: (url: URL) => void;
+  readonly #addresses: AddressBook;
   readonly #idle = new Map<string, Connection[]>();
   readonly #byKey = new WeakMap<object, Connection[]>();
-  /** The addresses of each server, and the times at which they were last connected to. */
-  readonly #addresses = new Map<string, Map<string, number>>();
-  /** How often a name has led to a new address. */
-  #moves = 0;
-  readonly #onPin: ((url: URL, address: string) => void) | undefined;
-  /** Where the connections to a server lead, and since when; `-Infinity` after a failure. */
-  readonly #pins = new Map<string, { readonly address: string; readonly since: number }>();
 
-  /**
-   * @param onLoss is called with the URL when a server refuses, closes or breaks a connection
-   * @param onPin if given, all connections to a server lead to one of its addresses, until its name
-   * is looked up again; called with that address. Another one counts as a loss
-   */
-  constructor(
-    open: OpenSocket,
-    onLoss: (url: URL) => void = () => {},
-    onPin?: (url: URL, address: string) => void,
-  ) {
+  constructor(open: OpenSocket, addresses: AddressBook = new AddressBook()) {
     this.#open = open;
-    this.#onLoss = onLoss;
-    this.#onPin = onPin;
+    this.#addresses = addresses;
   }
 
   /** A request without `isSentOnce` is sent again if a reused connection turns out to be closed. */
@@ -122,67 +104,22 @@ export class SocketClient {
       }
     }
     if (isStale?.()) throw STALE;
-    const pinned = this.#addressOf(url);
-    const connection = this.#connect(request, kept, pinned);
+    const { target } = this.#addresses.of(url);
+    const connection = this.#connect(request, kept, target);
     try {
       return await connection.exchange(request);
     } catch (error) {
-      const mayLeadElsewhere = pinned !== undefined && !connection.isConnected;
+      const mayLeadElsewhere = target !== undefined && !connection.isConnected;
       if (!mayLeadElsewhere || signal.aborted) throw error;
     }
     if (isStale?.()) throw STALE;
     return await this.#connect(request, kept).exchange(request);
   }
 
-  #connect({ url, isSentOnce }: NodeRequest, kept: Connection[], pinned?: string): Connection {
+  #connect({ url, isSentOnce }: NodeRequest, kept: Connection[], target?: string): Connection {
     const idleTimeout = isSentOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-    const moves = this.#moves;
-    return new Connection(this.#open(url, pinned), idleTimeout, kept, {
-      onLoss: () => {
-        this.#unpin(url);
-        this.#onLoss(url);
-      },
-      onFailure: () => this.#unpin(url, pinned),
-      onAddress: (address) => this.#noteAddress(url, address),
-      isCurrent: () => this.#moves === moves,
-    });
-  }
-
-  #addressOf({ origin }: URL): string | undefined {
-    const { address, since = -Infinity } = this.#pins.get(origin) ?? {};
-    return performance.now() - since < LIFETIME_MS ? address : undefined;
-  }
-
-  /** Lets the next connection look the name up. @param address the only address that is meant */
-  #unpin({ origin }: URL, address?: string): void {
-    const pin = this.#pins.get(origin);
-    const isMeant = address === undefined || address === pin?.address;
-    if (pin && isMeant) this.#pins.set(origin, { ...pin, since: -Infinity });
-  }
-
-  /** If the name of the server leads to a new address, another server may be there. */
-  #noteAddress(url: URL, address: string): void {
-    if (this.#onPin && address !== "") return this.#pin(url, address);
-    const now = performance.now();
-    const before = this.#addresses.get(url.origin);
-    const recent = [...before ?? []].filter(([, at]) => now - at < 2 * LIFETIME_MS);
-    const isNew = recent.length > 0 && !recent.some(([known]) => known === address);
-    this.#addresses.set(url.origin, new Map([...recent, [address, now]]));
-    if (isNew) this.#noteMove(url);
-  }
-
-  #pin(url: URL, address: string): void {
-    const before = this.#pins.get(url.origin);
-    const isDue = this.#addressOf(url) === undefined;
-    if (address === before?.address && !isDue) return;
-    this.#pins.set(url.origin, { address, since: performance.now() });
-    this.#onPin!(url, address);
-    if (before && address !== before.address) this.#noteMove(url);
-  }
-
-  #noteMove(url: URL): void {
-    this.#moves++;
-    this.#onLoss(url);
+    const place = { server: this.#addresses.of(url), target };
+    return new Connection(this.#open(url, target), idleTimeout, kept, place);
   }
 
   #keptFor({ origin }: URL, connectionKey: object | undefined): Connection[] {
@@ -201,15 +138,11 @@ const WAITING_MAX = 65_536;
  */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
-interface ConnectionEvents {
-  /** Called when the node refuses, closes or breaks the connection. */
-  onLoss(): void;
-  /** Called when the connection cannot be opened. */
-  onFailure(): void;
-  /** Called with the address of the node once the connection is open. */
-  onAddress(address: string): void;
-  /** Returns false if the name of the node has led to a new address since. */
-  isCurrent(): boolean;
+/** Where a connection leads. */
+interface Place {
+  readonly server: ServerAddress;
+  /** `undefined` if the name is looked up. */
+  readonly target?: string | undefined;
 }
 
 const resetOf = (): Error => Object.assign(new Error("closed"), { code: "ECONNRESET" });
@@ -228,7 +161,8 @@ export class Connection {
   isConnected = false;
   readonly #socket: Socket;
   readonly #kept: Connection[];
-  readonly #events: ConnectionEvents;
+  readonly #place: Place;
+  readonly #moves: number;
   readonly #openedAt = performance.now();
   #current: Exchange | undefined;
   #isResting = false;
@@ -242,10 +176,11 @@ export class Connection {
     socket: Socket,
     idleTimeout: number,
     kept: Connection[],
-    events: ConnectionEvents,
+    place: Place,
   ) {
-    const { onLoss, onAddress } = events;
-    this.#events = events;
+    const { server } = place;
+    this.#place = place;
+    this.#moves = server.moves;
     this.#socket = socket;
     this.#kept = kept;
     socket.setNoDelay(true);
@@ -254,10 +189,10 @@ export class Connection {
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
     socket.on("connect", () => {
       this.isConnected = true;
-      onAddress(socket.remoteAddress ?? "");
+      if (socket.remoteAddress) server.use(socket.remoteAddress);
     });
     const endByNode = (error?: unknown) => {
-      if (this.isOpen) onLoss();
+      if (this.isOpen) server.lose();
       this.close(this.isConnected && isAboutRoute(error) ? resetOf() : error);
     };
     socket.on("end", () => {
@@ -270,7 +205,8 @@ export class Connection {
 
   /** True if the connection may lead to another node than a new one. */
   get isOld(): boolean {
-    return performance.now() - this.#openedAt >= LIFETIME_MS || !this.#events.isCurrent();
+    const { server } = this.#place;
+    return performance.now() - this.#openedAt >= LIFETIME_MS || this.#moves !== server.moves;
   }
 
   /** Reads again; the connection closes if bytes arrive while no response is expected. */
@@ -333,7 +269,7 @@ export class Connection {
 
   /** Closes the connection, which fails the current exchange. */
   close(reason?: unknown): void {
-    if (!this.isConnected) this.#events.onFailure();
+    if (!this.isConnected) this.#place.server.fail(this.#place.target);
     this.isOpen = false;
     this.#socket.destroy();
     this.#current?.fail(reason ?? resetOf());

@@ -7,7 +7,8 @@
 import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
-import { HAS_SOCKETS, IS_DENO } from "../platform.ts";
+import { HAS_SOCKETS } from "../platform.ts";
+import type { AddressBook } from "./address-book.ts";
 import { createConnector, SocketClient } from "./connection.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { type HttpClient, targetOf } from "./http1.ts";
@@ -29,22 +30,14 @@ export interface Trust {
   readonly ca_file: string;
 }
 
-/** See {@linkcode SocketClient} for `onLoss` and `onPin`. */
-export function createClient(
-  tls?: Trust,
-  onLoss?: (url: URL) => void,
-  onPin?: (url: URL, address: string) => void,
-): HttpClient {
+/** @param addresses notes where the connections lead */
+export function createClient(tls?: Trust, addresses?: AddressBook): HttpClient {
   if (!HAS_SOCKETS && !tls) return createFetchClient((input, init) => fetch(input, init));
   let made: { readonly ca: string | undefined; readonly client: SocketClient } | undefined;
   const make = async () => {
     const ca = tls && await readTrust(tls);
     if (made?.ca === ca && made) return made.client;
-    // Deno may be allowed to connect to the name, but not to its address.
-    made = {
-      ca,
-      client: new SocketClient(createConnector(ca), onLoss, IS_DENO ? undefined : onPin),
-    };
+    made = { ca, client: new SocketClient(createConnector(ca), addresses) };
     return made.client;
   };
   let client = lazy(make);

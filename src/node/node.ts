@@ -9,6 +9,8 @@ import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
+import { IS_DENO } from "../platform.ts";
+import { AddressBook, ServerAddress } from "./address-book.ts";
 import { createClient, readTrust, type Trust } from "./http-client.ts";
 import { type AuthorizedResponse, Credentials, type SecretChoice } from "./credentials.ts";
 import { SourceError } from "./failures.ts";
@@ -59,22 +61,16 @@ export class Node {
   readonly #ws: string | undefined;
   readonly #tls: Trust | undefined;
   #kind: string | undefined;
-  #losses = 0;
-  /** If only a certain node may be at the address: where the last connection to it has led. */
-  #address: string | undefined;
+  readonly #server: ServerAddress;
   #credentials: Credentials;
 
   constructor(options: NodeInit, kinds: () => Promise<Kinds>) {
     const { url, kind, auth, tls, timeout = 2000, expect = {} } = options;
-    const origin = url === undefined ? undefined : new URL(url).origin;
-    const onLoss = (lost: URL) => {
-      if (lost.origin === origin) this.noteLoss();
-    };
     this.isExpected = Object.keys(expect).length > 0;
-    const onPin = (pinned: URL, address: string) => {
-      if (pinned.origin === origin) this.#address = address;
-    };
-    const { client = createClient(tls, onLoss, this.isExpected ? onPin : undefined) } = options;
+    // Deno may be allowed to connect to the name, but not to its address.
+    const addresses = new AddressBook(this.isExpected && !IS_DENO);
+    this.#server = url === undefined ? new ServerAddress(false) : addresses.of(new URL(url));
+    const { client = createClient(tls, addresses) } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;
@@ -122,11 +118,11 @@ export class Node {
    * another node may be at its address.
    */
   get losses(): number {
-    return this.#losses;
+    return this.#server.losses;
   }
 
   noteLoss(): void {
-    this.#losses++;
+    this.#server.lose();
   }
 
   /**
@@ -155,9 +151,9 @@ export class Node {
     const ca = this.#tls && await readTrust(this.#tls);
     const isSameHost = this.url !== undefined && new URL(this.url).hostname === url.hostname;
     // All loopback addresses are this machine, whose ports may differ.
-    const isPinned = isSameHost && this.#address !== undefined &&
-      !isLoopbackListener(this.#address);
-    const address = isPinned ? this.#address : undefined;
+    const { pinned } = this.#server;
+    const isPinned = isSameHost && pinned !== undefined && !isLoopbackListener(pinned);
+    const address = isPinned ? pinned : undefined;
     let peer: Peer | undefined;
     return peer = await connect(url, { headers, ca, address }, {
       onText: (text) => secrets?.isIn(text) ? peer?.terminate() : events.onText(text),
