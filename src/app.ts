@@ -64,7 +64,8 @@ export class App implements Nodeface {
     const node = openNode(options.node, options.kinds);
     this.#resources = new Resources(options, node);
     this.#calls = new CallRoutes(options, node, this.#resources);
-    this.#root = this.#calls.root && this.#guarded(this.#calls.root);
+    const { dropIn } = this.#calls;
+    this.#root = dropIn && this.#guarded(dropIn.route);
     this.#prefix = new Prefix(options.prefix);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
@@ -364,7 +365,7 @@ export class App implements Nodeface {
 
   async #respondFromNode(routed: RoutedRequest): Promise<Response | undefined> {
     const root = this.#root;
-    if (!root || !await this.#calls.isForNode(routed)) return undefined;
+    if (!root || !await this.#calls.dropIn?.isForNode(routed)) return undefined;
     routed.matched = root;
     return await root.handle(routed);
   }

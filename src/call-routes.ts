@@ -1,22 +1,20 @@
 /**
- * The routes that call the node: below `/v1/node` and `/v1/rpc`, and at the node's own paths.
+ * The routes that call the node below `/v1/node` and `/v1/rpc`.
  *
  * @module
  */
+import { DropIn } from "./drop-in.ts";
 import type { CallProtocol } from "./gateway/call.ts";
 import { CallHandler } from "./gateway/call-handler.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
-import { rpcAtUnknownPath, rpcCalls } from "./gateway/call-rpc.ts";
+import { rpcCalls } from "./gateway/call-rpc.ts";
 import { selfCalls } from "./gateway/call-self.ts";
-import { type CallTable, Gateway } from "./gateway/gateway.ts";
+import { Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { NO_WEBSOCKET, NOT_FORWARDED } from "./gateway/refusal.ts";
-import { isWalletPath } from "./gateway/wallets.ts";
-import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
-import { isWebSocket, prefersHtml } from "./http/request.ts";
+import { NOT_FORWARDED } from "./gateway/refusal.ts";
+import { SELF_PATH } from "./http/own-paths.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
-import { notAllowed, notFound, problem } from "./http/problem.ts";
 import type { Route, RoutedRequest } from "./http/routes.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import type { GatewayLoad } from "./metrics/metrics.ts";
@@ -29,8 +27,8 @@ export class CallRoutes {
   readonly gateway: Gateway | undefined;
   /** The routes below `/v1`. */
   readonly routes: readonly Route[];
-  /** The drop-in address: the node's own paths, or `undefined` if the root is closed. */
-  readonly root: Route | undefined;
+  /** `undefined` if the node's own paths are closed. */
+  readonly dropIn: DropIn | undefined;
   readonly #resources: Resources;
   /** True if the settings let nobody call the node. */
   readonly #isOff: boolean;
@@ -56,14 +54,8 @@ export class CallRoutes {
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin", "*");
     const hasOperations = url || kind || description !== "none";
     this.routes = hasOperations ? this.#table(this.#isOff && isStandalone) : [];
-    this.root = this.gateway && forward?.at_root
-      ? {
-        path: "/{path}",
-        methods: CALL_METHODS,
-        headersFor: this.#headersFor,
-        handle: (routed) => this.#callAtRoot(routed),
-        methodsAt: async (path) => (await this.#rootAt(path)).methods,
-      }
+    this.dropIn = this.gateway && forward?.at_root
+      ? new DropIn(this.gateway, this.#handler, resources, this.#headersFor)
       : undefined;
   }
 
@@ -126,57 +118,6 @@ export class CallRoutes {
     await this.gateway!.table();
     // Clients of CometBFT add this path to each address.
     const { path: added = "" } = (await this.gateway!.node.definition())?.websocket ?? {};
-    if (path === `/v1/rpc${added}`) return true;
-    if (!this.root) return false;
-    const { table, takesRpc, isOfWallet } = await this.#rootAt(path);
-    return (takesRpc && !isOfWallet) || (path === added && table.methods.size > 0);
-  }
-
-  /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
-  async isForNode({ request, path }: RoutedRequest): Promise<boolean> {
-    if (!this.root || prefersHtml(request)) return false;
-    return (await this.#rootAt(path)).methods?.includes(request.method) ?? false;
-  }
-
-  async #callAtRoot(routed: RoutedRequest): Promise<Response> {
-    const { request, path } = routed;
-    if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
-      return notFound(this.#resources.hint);
-    }
-    if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-    const { table, takesRpc, methods } = await this.#rootAt(path);
-    if (takesRpc || leadsToExplorer(path)) {
-      const allowed = new Set([...leadsToExplorer(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);
-      if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
-    }
-    const isElsewhere = methods === undefined && table.methods.size > 0;
-    const posted = takesRpc ? rpcCalls : isElsewhere ? rpcAtUnknownPath : pathCalls;
-    const protocol = request.method === "POST" ? posted : pathCalls;
-    return await this.#handler.handle(routed, protocol, table, "");
-  }
-
-  async #rootAt(path: string): Promise<RootPlace> {
-    const table = await this.gateway!.table();
-    const isWithoutRpc = table.isKnown && table.methods.size === 0;
-    const { node } = this.gateway!;
-    const isOfWallet = isWalletPath(path, (await node.definition())?.wallets);
-    const takesRpc = !isWithoutRpc && (isOfWallet || path === (await node.rpcPath() || "/"));
-    const described = pathCalls.methodsAt(table, path) ?? (leadsToExplorer(path) ? [] : undefined);
-    const methods = takesRpc ? [...new Set(described).add("POST")] : described;
-    return { table, takesRpc, isOfWallet, methods };
+    return path === `/v1/rpc${added}` || await this.dropIn?.takesSockets(path, added) === true;
   }
 }
-
-/** What the node takes at one of its own paths. */
-interface RootPlace {
-  readonly table: CallTable;
-  /** True if the node takes JSON-RPC calls there. */
-  readonly takesRpc: boolean;
-  /** True if the calls there are for one wallet. */
-  readonly isOfWallet: boolean;
-  /** `undefined` if neither the node nor the service has the path. */
-  readonly methods: readonly string[] | undefined;
-}
-
-/** These paths redirect browsers to the explorer. */
-const leadsToExplorer = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);

@@ -1,6 +1,13 @@
 /**
  * The table of routes: finds the route of a request, and responds to requests with other methods.
  *
+ * | path                                        | served by                                    |
+ * | ------------------------------------------- | -------------------------------------------- |
+ * | of the service (`own-paths`)                | the routes that `app` and `call-routes` list |
+ * | of an operation of the host                 | `host-operations`                            |
+ * | `/` and `/v1`, if the client wants no page  | the node, if it has the path                 |
+ * | any other path, with `forward.at_root`      | the node (`drop-in`)                         |
+ *
  * @module
  */
 import { IttyRouter } from "itty-router";

@@ -39,6 +39,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["options.ts", "nodeface.ts"],
     ["options-schema.ts"],
     ["resources"],
+    ["drop-in.ts"],
     ["call-routes.ts"],
     ["app.ts"],
     ["index.ts"],
