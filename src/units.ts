@@ -38,7 +38,7 @@ export function formatDuration(milliseconds: number): string {
 }
 
 /** Returns a short time, such as `20 ms` or `1.5 s`. */
-export const formatTime = (ms: number): string =>
+export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 
 export const SIZE: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;

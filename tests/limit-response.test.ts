@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readResponse, readText, RESPONSE_LIMITS } from "../src/info/limit-response.ts";
+import { readResponse, readSourceText, RESPONSE_LIMITS } from "../src/info/limit-response.ts";
 import { buildJson, formatJson, parseJson, readNumber } from "../src/json/lossless.ts";
 import { JsonScanner } from "../src/json/scan.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
@@ -133,14 +133,14 @@ bounds(
 );
 
 bounds("plain text from a file or program is used without surrounding white space", () => {
-  assert.is(readText(" 1.10\n").value, "1.10");
-  assert.is(readText('"quoted"').value, '"quoted"');
-  assert.is(formatJson(readText('\n{"a":1}').value), '{"a":1}');
-  assert.is(readText("x".repeat(4096)).value, "x".repeat(4096));
-  const { value, omitted } = readText("x".repeat(4097));
+  assert.is(readSourceText(" 1.10\n").value, "1.10");
+  assert.is(readSourceText('"quoted"').value, '"quoted"');
+  assert.is(formatJson(readSourceText('\n{"a":1}').value), '{"a":1}');
+  assert.is(readSourceText("x".repeat(4096)).value, "x".repeat(4096));
+  const { value, omitted } = readSourceText("x".repeat(4097));
   assert.is(value, undefined);
   assert.equal(omitted, ["the text: more than 4096 characters"]);
-  assert.throws(() => readText("{ broken"), /something other than JSON/);
+  assert.throws(() => readSourceText("{ broken"), /something other than JSON/);
 });
 
 const TEXTS = [

@@ -12,7 +12,7 @@ const FILES: ReadonlySet<string> = new Set(["FILE", "PLACE", "KIND"]);
 const wordsOf = ({ words, argument }: Flag): readonly string[] =>
   words ?? (argument === "KIND" ? KIND_NAMES : []);
 
-const namesOf = ({ name, short }: Flag): string[] =>
+const flagNames = ({ name, short }: Flag): string[] =>
   short ? [`--${name}`, `-${short}`] : [`--${name}`];
 
 const withValue = FLAGS.filter(({ argument }) => argument !== undefined);
@@ -34,7 +34,7 @@ _nodeface() {
 ${cases.join("")}    kinds) COMPREPLY=($(compgen -W "${KIND_NAMES.join(" ")}" -- "$word")) ;;
     *)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "${FLAGS.flatMap(namesOf).join(" ")}" -- "$word"))
+        COMPREPLY=($(compgen -W "${FLAGS.flatMap(flagNames).join(" ")}" -- "$word"))
       elif ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W "${commands.join(" ")}" -- "$word"))
       fi
@@ -47,14 +47,14 @@ complete -F _nodeface nodeface
 
 export function zshCompletion(): string {
   const flags = FLAGS.map((flag) => {
-    const [long, short] = namesOf(flag);
+    const [long, short] = flagNames(flag);
     const names = short ? `'(${long} ${short})'{${long},${short}}` : `'${long}`;
-    const text = `[${quoted(flag.text).replaceAll(/[[\]:]/g, "\\$&")}]`;
+    const text = `[${withoutQuotes(flag.text).replaceAll(/[[\]:]/g, "\\$&")}]`;
     const value = flag.argument === undefined ? "" : `:${flag.argument}:${zshValues(flag)}`;
     return `    ${short ? `${names}'` : names}${text}${value}' \\\n`;
   });
   const described = Object.entries(COMMANDS).map(([name, { text }]) =>
-    `      '${name}:${quoted(text).replaceAll(":", "\\:")}'\n`
+    `      '${name}:${withoutQuotes(text).replaceAll(":", "\\:")}'\n`
   );
   return `#compdef nodeface
 _nodeface() {
@@ -85,7 +85,7 @@ function zshValues(flag: Flag): string {
 
 export function fishCompletion(): string {
   const first = Object.entries(COMMANDS).map(([name, { text }]) =>
-    `complete -c nodeface -f -n __fish_use_subcommand -a ${name} -d '${quoted(text)}'\n`
+    `complete -c nodeface -f -n __fish_use_subcommand -a ${name} -d '${withoutQuotes(text)}'\n`
   );
   const kinds = `-n '__fish_seen_subcommand_from kinds' -a '${KIND_NAMES.join(" ")}'`;
   const flags = FLAGS.map((flag) => {
@@ -94,7 +94,7 @@ export function fishCompletion(): string {
     const values = words.length > 0 ? ` -a '${words.join(" ")}'` : "";
     const kind = flag.argument === undefined ? "" : FILES.has(flag.argument) ? " -rF" : " -x";
     return `complete -c nodeface -l ${flag.name}${short}${kind}${values} -d '${
-      quoted(flag.text)
+      withoutQuotes(flag.text)
     }'\n`;
   });
   return `# Completion of nodeface for Fish
@@ -102,4 +102,4 @@ ${first.join("")}complete -c nodeface -f ${kinds}
 ${flags.join("")}`;
 }
 
-const quoted = (text: string): string => text.replaceAll("'", "’");
+const withoutQuotes = (text: string): string => text.replaceAll("'", "’");

@@ -37,11 +37,11 @@ const EXAMPLES = {
 export function manualPage(version: string, date: string): string {
   const commands = Object.entries(COMMANDS);
   const synopses = commands.map(([name, { arguments: more }]) =>
-    `.br\n.B nodeface ${name}\n${escape(more)}\n`
+    `.br\n.B nodeface ${name}\n${escapeRoff(more)}\n`
   );
   const flags = FLAGS.map(({ name, short, argument, text }) => {
-    const flag = `\\fB${escape(`--${name}`)}\\fR`;
-    const names = short ? `\\fB${escape(`-${short}`)}\\fR, ${flag}` : flag;
+    const flag = `\\fB${escapeRoff(`--${name}`)}\\fR`;
+    const names = short ? `\\fB${escapeRoff(`-${short}`)}\\fR, ${flag}` : flag;
     return `.TP\n${names}${argument ? ` \\fI${argument}\\fR` : ""}\n${sentence(text)}\n`;
   });
   return `.TH NODEFACE 1 "${date}" "Nodeface ${version}" "User Commands"
@@ -51,7 +51,7 @@ nodeface \\- give a network node a REST face
 .B nodeface
 [NODE_URL] [options]
 ${synopses.join("")}.SH DESCRIPTION
-${escape(WHAT_IT_DOES)}
+${escapeRoff(WHAT_IT_DOES)}
 It runs beside the node, and needs no configuration.
 .SH COMMANDS
 ${list(commands.map(([name, { text }]) => [name, text]))}.SH OPTIONS
@@ -59,7 +59,7 @@ ${list(commands.map(([name, { text }]) => [name, text]))}.SH OPTIONS
 .I NODE_URL
 ${sentence(NODE_URL_TEXT)}
 ${flags.join("")}.PP
-${escape(WHAT_WINS)}
+${escapeRoff(WHAT_WINS)}
 .SH EXIT STATUS
 ${list(Object.entries(EXIT_CODES))}.SH SIGNALS
 ${list(Object.entries(SIGNALS))}.SH FILES
@@ -68,11 +68,11 @@ ${list(Object.entries(EXAMPLES))}`;
 }
 
 const list = (entries: readonly (readonly [name: string, text: string])[]): string =>
-  entries.map(([name, text]) => `.TP\n.B ${escape(name)}\n${sentence(text)}\n`).join("");
+  entries.map(([name, text]) => `.TP\n.B ${escapeRoff(name)}\n${sentence(text)}\n`).join("");
 
 const sentence = (text: string): string =>
-  escape(text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, "."));
+  escapeRoff(text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, "."));
 
 /** A hyphen that is typed as it is needs a backslash, and so does a dot that begins a line. */
-const escape = (text: string): string =>
+const escapeRoff = (text: string): string =>
   text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replace(/^(?=[.'])/, "\\&");

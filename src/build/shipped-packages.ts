@@ -47,11 +47,11 @@ export async function shippedPackages(bundled: readonly string[]): Promise<Shipp
     ),
   ]);
   // A package that is in the bundle and in Scalar, too, is named once.
-  const packages = new Map(found.map((shipped) => [nameOf(shipped), shipped]));
+  const packages = new Map(found.map((shipped) => [nameWithVersion(shipped), shipped]));
   return [...packages].sort(([a], [b]) => a < b ? -1 : 1).map(([, shipped]) => shipped);
 }
 
-const nameOf = ({ name, version }: ShippedPackage) => `${name}@${version}`;
+const nameWithVersion = ({ name, version }: ShippedPackage) => `${name}@${version}`;
 
 /** The content of `LICENSES.txt`. */
 export function licenses(packages: readonly Licensed[]): string {

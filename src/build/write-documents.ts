@@ -146,7 +146,7 @@ const HEAD = ["key", "value", "default", "meaning"];
 
 function row(key: string, setting: Schema, more = ""): string[] {
   const { text, default: usual = "" } = aboutOf(setting);
-  return [code(key), formOf(setting), escape(usual), escape(text) + more];
+  return [code(key), formOf(setting), escapeMarkdown(usual), escapeMarkdown(text) + more];
 }
 
 function within(schema: Schema, path: string): string[] {
@@ -177,7 +177,7 @@ function formOf(schema: Schema): string {
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
   // Removes the examples of durations, since the page explains the format of durations once.
   const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
-  return entries || value ? "object" : escape(form);
+  return entries || value ? "object" : escapeMarkdown(form);
 }
 
 interface DocumentedKind extends Kind {
@@ -397,7 +397,7 @@ function table(
 }
 
 const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
-const escape = (text: string) =>
+const escapeMarkdown = (text: string) =>
   text.replaceAll("|", "\\|").replaceAll("*", "\\*").replaceAll("<", "&lt;");
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

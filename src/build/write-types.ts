@@ -159,7 +159,7 @@ function typeOf(schema: Schema): string {
   if (name !== undefined) return name;
   const { words, entries, key, value, item, options, type, ...parts } = partsOf(schema);
   if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
-  if (entries) return objectOf(entries);
+  if (entries) return objectType(entries);
   if (value) return `Readonly<Record<${typeOf(key!)}, ${typeOf(value)}>>`;
   if (item) return `readonly ${grouped(typeOf(item))}[]`;
   if (options) return [...new Set(options.map(typeOf))].join(" | ");
@@ -167,7 +167,7 @@ function typeOf(schema: Schema): string {
   return type ?? "unknown";
 }
 
-const objectOf = (entries: Settings): string =>
+const objectType = (entries: Settings): string =>
   `{ ${Object.entries(entries).map(([key, member]) => memberOf(key, member)).join("; ")} }`;
 
 const grouped = (type: string): string => type.includes("|") ? `(${type})` : type;

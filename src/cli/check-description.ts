@@ -182,7 +182,7 @@ export async function describeCalls(
     operation: operation.name,
     mark: operation.access ?? "-",
     call: CALL_WORDS[permission],
-    address: permission === "refused" ? "-" : addressOf(operation, root),
+    address: permission === "refused" ? "-" : shownPath(operation, root),
     why: reason,
   }));
   const table = rows.length === 0
@@ -226,7 +226,7 @@ function describeClients(clients: readonly ClientRights[]): ReportSection[] {
  *
  * @param root `undefined` if the service does not have the node's own paths
  */
-function addressOf(
+function shownPath(
   { isMethod, path }: NodeOperation,
   root?: { readonly isBuiltIn: boolean; readonly rpcPath: string },
 ): string {

@@ -256,7 +256,7 @@ function writeReport(
     ...remarks.map(({ message }) => withoutKeys(message)),
     ...sections.flatMap(({ notes = [] }) => notes),
   ];
-  return formatObject({
+  return jsonOutput({
     ok: troubles.length === 0,
     troubles,
     notes,
@@ -271,9 +271,9 @@ export function jsonOfTroubles(
   troubles: readonly string[],
   notes: readonly string[] = [],
 ): string {
-  return formatObject({ ok: troubles.length === 0, troubles, notes });
+  return jsonOutput({ ok: troubles.length === 0, troubles, notes });
 }
 
-function formatObject(value: unknown): string {
+function jsonOutput(value: unknown): string {
   return `${printableJson(formatJson(value, 2))}\n`;
 }

@@ -80,7 +80,7 @@ export async function init(
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
     values: {
-      ...contentOf(config, values, path, name),
+      ...fileContent(config, values, path, name),
       ...identityIn(info),
       ...token !== undefined && { forward: withOneClient(basename(token)) },
     },
@@ -144,7 +144,7 @@ function requireKind(
   throw new Error(`the kind of the node is not known, so nothing is written\n${why}\n${advice}`);
 }
 
-function contentOf(
+function fileContent(
   { host, port }: Config,
   values: CliValues,
   path: string,

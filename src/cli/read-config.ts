@@ -127,7 +127,7 @@ function configOf(
     info: { watch: DEFAULTS.watch, ...file.info },
     kinds,
     page,
-    node: { ...file.node, ...without(settingsOfOtherNode(values, file)), ...overrides.node },
+    node: { ...file.node, ...unset(settingsOfOtherNode(values, file)), ...overrides.node },
     hosts,
     cors,
     description: from,
@@ -148,8 +148,7 @@ function placeOf(url: string): string {
   return [protocol, isLoopback(hostname) ? "" : hostname, port].join();
 }
 
-const without = (keys: readonly string[]) =>
-  Object.fromEntries(keys.map((key) => [key, undefined]));
+const unset = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, undefined]));
 
 /** Checks what flags, variables and the file say together. */
 async function conflictsIn(

@@ -63,7 +63,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const server = await Promise.race([listen(service, options), stopped]);
   if (!server) return;
   service.start();
-  log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
+  log(`nodeface ${VERSION} on ${shownAddresses(server.url)}`, "info");
   if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");
   if (config.file !== undefined) {
     signals.onHangUp(() => isTerminalClosed() ? stop() : service.reload());
@@ -374,7 +374,7 @@ async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<L
 }
 
 /** A browser cannot open `0.0.0.0` or `::`. */
-function addressOf(url: string): string {
+function shownAddresses(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
   return `${open}${others} (explorer: ${open}v1/spec)`;

@@ -125,7 +125,7 @@ async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
     const names = "tree" in listing
       ? namesOfTree(parseJson(text), listing.tree)
       : await findNames(text, listing.names);
-    return await without(names, listing.except);
+    return await withoutTextsIn(names, listing.except);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const message = "sends a list that takes too long to search with listing.names";
@@ -142,7 +142,7 @@ async function findNames(text: string, names: string): Promise<Set<string>> {
   return found;
 }
 
-async function without(names: Set<string>, except?: string): Promise<Set<string>> {
+async function withoutTextsIn(names: Set<string>, except?: string): Promise<Set<string>> {
   if (except === undefined) return names;
   for (const name of names) {
     if (findFirst(name, except)) names.delete(name);

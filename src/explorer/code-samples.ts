@@ -70,24 +70,24 @@ export function writeSample(
 }
 
 /** Writes a string for JavaScript, Python or JSON. */
-const quoted = (text: string) => showUnseen(JSON.stringify(text));
+const literal = (text: string) => showUnseen(JSON.stringify(text));
 
-function headersOf({ request, form }: Call, secret: string): string {
-  const pairs = request.headers.map(([name, value]) => `${quoted(name)}: ${quoted(value)}`);
+function headersLiteral({ request, form }: Call, secret: string): string {
+  const pairs = request.headers.map(([name, value]) => `${literal(name)}: ${literal(value)}`);
   if (form.token !== undefined) pairs.push(`"Authorization": "Bearer " + ${secret}`);
   return pairs.length > 0 ? `{ ${pairs.join(", ")} }` : "";
 }
 
 function writeJavaScript(call: Call): string {
   const { method, url, body } = call.request;
-  const headers = headersOf(call, "process.env.NODEFACE_TOKEN");
+  const headers = headersLiteral(call, "process.env.NODEFACE_TOKEN");
   const options = [
-    ...method === "GET" ? [] : [`  method: ${quoted(method)},\n`],
+    ...method === "GET" ? [] : [`  method: ${literal(method)},\n`],
     ...headers ? [`  headers: ${headers},\n`] : [],
-    ...body === undefined ? [] : [`  body: ${quoted(body)},\n`],
+    ...body === undefined ? [] : [`  body: ${literal(body)},\n`],
   ];
   const more = options.length > 0 ? `, {\n${options.join("")}}` : "";
-  return `const response = await fetch(${quoted(url)}${more});\n` + (
+  return `const response = await fetch(${literal(url)}${more});\n` + (
     call.form.isEndless
       ? "const parts = response.body.pipeThrough(new TextDecoderStream());\n" +
         "for await (const part of parts) console.log(part);"
@@ -98,13 +98,13 @@ function writeJavaScript(call: Call): string {
 function writePython(call: Call): string | undefined {
   const { method, url, body } = call.request;
   // In Python, an escape stands for a code point, not for half of one.
-  if (/(?<!\\)(?:\\\\)*\\ud/i.test(quoted(body ?? ""))) return undefined;
-  const headers = headersOf(call, 'os.environ["NODEFACE_TOKEN"]');
+  if (/(?<!\\)(?:\\\\)*\\ud/i.test(literal(body ?? ""))) return undefined;
+  const headers = headersLiteral(call, 'os.environ["NODEFACE_TOKEN"]');
   const options = [
-    quoted(url),
-    ...method === "GET" ? [] : [`method=${quoted(method)}`],
+    literal(url),
+    ...method === "GET" ? [] : [`method=${literal(method)}`],
     ...headers ? [`headers=${headers}`] : [],
-    ...body === undefined ? [] : [`data=${quoted(body)}.encode()`],
+    ...body === undefined ? [] : [`data=${literal(body)}.encode()`],
   ];
   return `import os, urllib.request\n\nrequest = urllib.request.Request(${options.join(", ")})\n` +
     (
@@ -141,11 +141,11 @@ function writeViem(call: Call): string | undefined {
   const transport = isSubscription ? "webSocket" : "http";
   const url = isSubscription ? socketOf(call) : `${call.base}/v1/rpc`;
   return `import { createPublicClient, ${transport} } from "viem";\n\n` +
-    `const client = createPublicClient({ transport: ${transport}(${quoted(url)}) });\n` +
+    `const client = createPublicClient({ transport: ${transport}(${literal(url)}) });\n` +
     `const params = [${values.join(", ")}];\n` + (
       isSubscription
         ? "await client.transport.subscribe({ params, onData: console.log });"
-        : `console.log(await client.request({ method: ${quoted(name)}, params }));`
+        : `console.log(await client.request({ method: ${literal(name)}, params }));`
     );
 }
 
@@ -153,10 +153,10 @@ function writeViem(call: Call): string | undefined {
 function writeWebSocket(call: Call): string | undefined {
   const [method, params = []] = methodOf(call) ?? [];
   if (!method || call.form.token !== undefined || !call.form.isEndless) return undefined;
-  const message = `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},` +
+  const message = `{"jsonrpc":"2.0","id":1,"method":${literal(method)},` +
     `"params":[${writeValues(call, params).join(",")}]}`;
-  return `const socket = new WebSocket(${quoted(socketOf(call))});\n` +
-    `socket.onopen = () => socket.send(${quoted(message)});\n` +
+  return `const socket = new WebSocket(${literal(socketOf(call))});\n` +
+    `socket.onopen = () => socket.send(${literal(message)});\n` +
     "socket.onmessage = ({ data }) => console.log(data);";
 }
 

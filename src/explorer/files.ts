@@ -9,7 +9,7 @@ import { compressedIn, unpack } from "../http/content-coding.ts";
 import { acceptsGzip, represent, type Representation } from "../http/representation.ts";
 import { onceFor } from "../json/values.ts";
 import { type Lazy, lazy } from "../lazy.ts";
-import { escape } from "./html.ts";
+import { escapeHtml } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
 /**
@@ -23,7 +23,7 @@ export const createAssets = (assets: Readonly<Record<string, Asset>>): Assets =>
   new Map(Object.entries(assets).map(([path, asset]) => [path, new AssetFile(asset)]));
 
 /** All services in a process share the bytes. */
-const contentOf = onceFor(({ importContent }: Asset) => ({
+const assetContent = onceFor(({ importContent }: Asset) => ({
   plain: lazy(async () => (await unpack(await importContent())).identity),
   gzip: lazy(async () => compressedIn(await importContent())),
 }));
@@ -37,7 +37,7 @@ export class AssetFile {
   readonly #gzip: Lazy<Representation>;
 
   constructor(asset: Asset) {
-    const { plain, gzip } = contentOf(asset);
+    const { plain, gzip } = assetContent(asset);
     const init = { type: "text/javascript; charset=utf-8", cache: IMMUTABLE };
     this.#plain = lazy(async () => represent({ identity: await plain.get() }, init));
     this.#gzip = lazy(async () => {
@@ -106,7 +106,7 @@ export function drawLetter(name: string): string | undefined {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
     `<rect width="32" height="32" rx="8" fill="${colour}"/>` +
     `<text x="16" y="23" font-family="system-ui, sans-serif" font-size="20" font-weight="600" ` +
-    `text-anchor="middle" fill="#fff">${escape(shown)}</text></svg>\n`;
+    `text-anchor="middle" fill="#fff">${escapeHtml(shown)}</text></svg>\n`;
 }
 
 function hash(bytes: Uint8Array): number {

@@ -7,7 +7,7 @@
 import { groupDigits } from "../units.ts";
 import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { escape, V1 } from "./html.ts";
+import { escapeHtml, V1 } from "./html.ts";
 
 /** The objects that `GET /v1/info` and `GET /v1/history` return. */
 export type ShownInfo = Readonly<Json>;
@@ -18,20 +18,20 @@ type Row = readonly [key: string, label: string, format?: (value: unknown) => st
 
 /** The header shows only the first four figures that have a value. */
 const FIGURES: readonly Row[] = [
-  ["updated_at", "As of", formatTime],
+  ["updated_at", "As of", formatUtc],
   ["progress", "Progress", formatShare],
   ["height", "Height"],
-  ["head_at", "Latest block", formatTime],
+  ["head_at", "Latest block", formatUtc],
   ["peers", "Peers"],
 ];
 
 const FIGURES_LAST: readonly Row[] = [
   ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
-  ["started_at", "Started", formatTime],
+  ["started_at", "Started", formatUtc],
 ];
 
 const FIGURES_LAST_SEEN: readonly Row[] = [
-  ["at", "Last seen", formatTime],
+  ["at", "Last seen", formatUtc],
   ["height", "At height"],
 ];
 
@@ -95,7 +95,7 @@ export function describeInfo(
   const describe = (rows: readonly Row[], values: ShownInfo) =>
     rows.flatMap(([key, label, format = formatValue]): Figure[] => {
       const value = format(values[key]);
-      const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
+      const [, date, clock] = format === formatUtc && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
         // A synced node may report a `progress` below 1. A node that has not begun to sync may
@@ -106,7 +106,7 @@ export function describeInfo(
         (key === "started_at" && isService(info));
       return isOmitted ? [] : [{ key, label, value, time }];
     });
-  const [name, about] = namesOf(info, naming);
+  const [name, about] = headingOf(info, naming);
   const [response_ms] = listOf(history.response_ms).slice(-1);
   const figures = info.status === "unreachable"
     ? describe(FIGURES_LAST_SEEN, seenOf(info))
@@ -173,7 +173,7 @@ function sinceOf(history: ShownHistory, status: unknown): unknown {
 const seenOf = ({ status, last_seen }: ShownInfo): ShownInfo =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-function namesOf(info: ShownInfo, { title, api }: Naming): [name: string, about: string] {
+function headingOf(info: ShownInfo, { title, api }: Naming): [name: string, about: string] {
   const known: ShownInfo = { ...seenOf(info), ...info };
   const shown = (key: string) => formatValue(known[key]);
   const [software, version, chain] = [shown("software"), shown("version"), shown("chain_id")];
@@ -212,7 +212,7 @@ function formatValue(value: unknown): string {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-function formatTime(value: unknown): string {
+function formatUtc(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
 }
 
@@ -273,12 +273,14 @@ export function renderHead(text: HeadText, icon: string, other = "", calls = "")
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
     `<img class="icon" src="${icon}" alt="" width="28" height="28">` +
-    `<div class="names"><h1 dir="auto"><a href="${V1}info">${escape(name)}</a></h1>` +
-    `<p dir="auto">${escape(about)}</p></div>` +
-    `<p class="state" role="status" data-state="${escape(state)}"><b>${escape(label)}</b> ` +
-    `<span dir="auto">${escape(note)}</span></p>${other}</div>` +
+    `<div class="names"><h1 dir="auto"><a href="${V1}info">${escapeHtml(name)}</a></h1>` +
+    `<p dir="auto">${escapeHtml(about)}</p></div>` +
+    `<p class="state" role="status" data-state="${escapeHtml(state)}"><b>${
+      escapeHtml(label)
+    }</b> ` +
+    `<span dir="auto">${escapeHtml(note)}</span></p>${other}</div>` +
     `<div class="facts"><dl>${renderFigures(figures)}</dl>` +
-    `<p class="hint">${escape(hint)}</p>${calls}</div>`;
+    `<p class="hint">${escapeHtml(hint)}</p>${calls}</div>`;
 }
 
 /** Returns the history up to now: the plot of a figure ends with the value beside it. */
@@ -295,7 +297,7 @@ export function renderFigures(figures: readonly Figure[], history: ShownHistory 
   /** The time that all plots cover, once the first one has told it. */
   let told = "";
   return figures.map(({ key, label, value, time }) => {
-    const text = escape(value);
+    const text = escapeHtml(value);
     // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the
     // exact time.
     const html = time
@@ -304,7 +306,7 @@ export function renderFigures(figures: readonly Figure[], history: ShownHistory 
     const { span = "", svg = "" } = plotOf(history, key);
     const shown = told === "" ? span : "";
     told ||= span;
-    return `<div><dt>${escape(label)}${shown}</dt><dd>${html}${svg}</dd></div>`;
+    return `<div><dt>${escapeHtml(label)}${shown}</dt><dd>${html}${svg}</dd></div>`;
   }).join("");
 }
 
@@ -334,11 +336,11 @@ function plotOf(history: ShownHistory, key: string): { span?: string; svg?: stri
   const [low, high] = [formatValue(least), formatValue(most)];
   const time = roundDuration(end - start).replace(/^1 /, "");
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
-  const scale = [...new Set([high, low])].map(escape).join("<br>");
+  const scale = [...new Set([high, low])].map(escapeHtml).join("<br>");
   return {
     span: `<small>, last ${time}</small>`,
     svg: `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-      `<title>${escape(title)}</title>` +
+      `<title>${escapeHtml(title)}</title>` +
       `<path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
       `<small class="scale" aria-hidden="true">${scale}</small>`,
   };

@@ -18,7 +18,7 @@ export const SIMPLE_PAGE = "\u0002";
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 /** Escapes text for an element or a quoted attribute value. */
-export function escape(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
@@ -85,7 +85,7 @@ function blocks(lines: string[], isLinked: boolean): string[] {
       flush();
       const from = i + 1;
       do i++; while (i < lines.length && !FENCE.test(lines[i]!));
-      html.push(`<pre><code>${escape(lines.slice(from, i).join("\n"))}</code></pre>`);
+      html.push(`<pre><code>${escapeHtml(lines.slice(from, i).join("\n"))}</code></pre>`);
     } else if (line.trim() === "") flush();
     else if (HEADING.test(line)) {
       flush();
@@ -111,16 +111,16 @@ function inline(text: string, isLinked: boolean): string {
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
     const [whole, code, image, label = "", address = "", strong] = match;
-    html += escape(text.slice(end, match.index));
+    html += escapeHtml(text.slice(end, match.index));
     end = match.index + whole.length;
-    if (code !== undefined) html += `<code>${escape(code)}</code>`;
-    else if (strong !== undefined) html += `<strong>${escape(strong)}</strong>`;
-    else if (image || !FOLLOWABLE.test(address)) html += escape(label);
-    else if (!isLinked) html += escape(`${label} (${address})`);
+    if (code !== undefined) html += `<code>${escapeHtml(code)}</code>`;
+    else if (strong !== undefined) html += `<strong>${escapeHtml(strong)}</strong>`;
+    else if (image || !FOLLOWABLE.test(address)) html += escapeHtml(label);
+    else if (!isLinked) html += escapeHtml(`${label} (${address})`);
     else {
       const start = BESIDE.test(address) ? V1 : "";
-      html += `<a href="${start}${escape(address)}" rel="noreferrer">${escape(label)}</a>`;
+      html += `<a href="${start}${escapeHtml(address)}" rel="noreferrer">${escapeHtml(label)}</a>`;
     }
   }
-  return html + escape(text.slice(end));
+  return html + escapeHtml(text.slice(end));
 }

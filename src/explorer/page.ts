@@ -9,7 +9,7 @@ import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { describeInfo, type HeadText, renderHead, type ShownInfo } from "./head.ts";
-import { escape, fill, jsonOf, V1 } from "./html.ts";
+import { escapeHtml, fill, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
@@ -111,15 +111,15 @@ export class Page {
     const { notice, version, title = "", view: usual, icons } = this.#options;
     const view = isPlain ? "simple" : name || usual || (isLarge ? "simple" : "reference");
     const text = this.#describe(info);
-    const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
-    const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
+    const icon = `${V1}../favicon.ico${escapeHtml(icons.queryOf(text.iconName))}`;
+    const alert = notice ? `<p class="notice" role="alert">${escapeHtml(notice)}</p>` : "";
     const head = renderHead(
       text,
       icon,
       isPlain ? "" : OTHERS[view],
       alert + (isPlain ? PLAIN : calls),
     );
-    const names = `data-title="${escape(title)}" data-api="${escape(api)}"`;
+    const names = `data-title="${escapeHtml(title)}" data-api="${escapeHtml(api)}"`;
     const attributes = `${names} data-version="${version}"${flags}`;
     const values = {
       v1: V1,
@@ -127,8 +127,8 @@ export class Page {
       list: content.list,
       total: String(content.total),
       content: content.main,
-      title: escape(text.title),
-      description: escape(summary),
+      title: escapeHtml(text.title),
+      description: escapeHtml(summary),
       head: `<header id="node" ${attributes}>${head}</header>`,
       examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
       styles: `<style>${STYLES[view]}</style>`,

@@ -75,7 +75,7 @@ export function readForm(
   const body = WITHOUT_BODY.includes(method) ? {} : followReference(root, operation.requestBody);
   const content = objectOf(body.content);
   const type = textTypeIn(content);
-  if (type !== undefined) fields.push(readBody(root, body, type, isRead));
+  if (type !== undefined) fields.push(readBodyField(root, body, type, isRead));
   else if (firstMemberOf(content) !== undefined) return undefined;
   if (fields.length > FIELDS_MAX) return undefined;
   const response = followReference(root, objectOf(operation.responses)["200"]);
@@ -107,7 +107,7 @@ function readField(
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
   const example = textOfExample(given ?? schema.default, listing.list !== undefined);
-  const values = valuesOf(schema);
+  const values = choicesOf(schema);
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
   const described = content ? followReference(root, content.schema) : schema;
@@ -187,7 +187,7 @@ const FROM_USER = "none" as Reference;
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-function valuesOf(schema: Json): readonly string[] | undefined {
+function choicesOf(schema: Json): readonly string[] | undefined {
   const types = typesOf(schema).filter((type) => type !== "null");
   if (types.join() === "boolean") return ["true", "false"];
   return choicesIn(schema.const === undefined ? listOf(schema.enum) : [schema.const]);
@@ -220,7 +220,7 @@ const textOfList = onceFor((values: readonly unknown[]) => {
 /** The length of an example for a body. A thousand operations may share one of megabytes. */
 const EXAMPLE_MAX = 4000;
 
-function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldData {
+function readBodyField(root: Json, body: Json, type: string, isRead: boolean): FieldData {
   const media = followReference(root, objectOf(body.content)[type]);
   const isJson = /json$/i.test(withoutParameters(type));
   const own = exampleOf(root, media);

@@ -59,7 +59,7 @@ export class ItemReader {
 
   #readParameter({ value, parameter, name, place }: Parameter): Item {
     const root = this.#root;
-    const { types, schema: inner } = contentOf(root, parameter);
+    const { types, schema: inner } = mediaOf(root, parameter);
     const schema = readOnlyAlternative(root, parameter.schema ?? inner);
     const { example = schema.example, required } = parameter;
     return {
@@ -76,7 +76,7 @@ export class ItemReader {
   }
 
   #readProperties(value: unknown): Item[] {
-    const { schema } = contentOf(this.#root, followReference(this.#root, value));
+    const { schema } = mediaOf(this.#root, followReference(this.#root, value));
     return this.#fields.read(schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
   }
@@ -84,7 +84,7 @@ export class ItemReader {
   #readBody(value: unknown): Item[] {
     const root = this.#root;
     const body = followReference(root, value);
-    const { types: [name, ...others], schema } = contentOf(root, body);
+    const { types: [name, ...others], schema } = mediaOf(root, body);
     if (name === undefined) return [];
     return [{
       name,
@@ -97,7 +97,7 @@ export class ItemReader {
   #readResponse(status: string, value: unknown): Item {
     const root = this.#root;
     const response = followReference(root, value);
-    const { types, schema } = contentOf(root, response);
+    const { types, schema } = mediaOf(root, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
     // A JSON response with a schema shows the type of the schema instead of the media type.
@@ -112,10 +112,10 @@ export class ItemReader {
 }
 
 /** Cached, since many references may point to one large object. */
-const namesOf = onceFor((object: Json): string[] => Object.keys(object));
+const keysOf = onceFor((object: Json): string[] => Object.keys(object));
 
-function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
-  const types = namesOf(objectOf(content));
+function mediaOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
+  const types = keysOf(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 

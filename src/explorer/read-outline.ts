@@ -188,7 +188,7 @@ class SectionReader {
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
     const items = hasRoom ? this.#items.read(operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
-    const server = addressOf(objectOf(serversFor([operation, item, root])[0]));
+    const server = serverAddress(objectOf(serversFor([operation, item, root])[0]));
     const isOff = nodeName !== undefined && note.permission === undefined;
     const sentence = isOff ? "Calls are switched off." : note.sentence;
     const summary = text(operation.summary);
@@ -233,7 +233,7 @@ class SectionReader {
  * Returns `undefined` for an invalid URL, and for one without HTTP, such as `localhost:8545`, whose
  * scheme is `localhost`. Cached, since most operations have the document's server.
  */
-const addressOf = onceFor((server: Json): string | undefined => {
+const serverAddress = onceFor((server: Json): string | undefined => {
   try {
     const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", PLACEHOLDER_ORIGIN);
     if (!/^https?:$/.test(protocol)) return undefined;

@@ -19,7 +19,14 @@ import {
   type OperationForm,
   requestOf,
 } from "./form-request.ts";
-import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, SIMPLE_PAGE, V1 } from "./html.ts";
+import {
+  escapeHtml,
+  jsonOf,
+  renderInlineMarkdown,
+  renderMarkdown,
+  SIMPLE_PAGE,
+  V1,
+} from "./html.ts";
 import { MARK_LABELS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
@@ -189,8 +196,8 @@ async function render(
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
     const { id, isService, operations } = section;
     listed.push(section);
-    html += `<section aria-labelledby="${escape(id)}">`;
-    const heading = `<h2 dir="auto" id="${escape(id)}">${shortText(section.name)}</h2>`;
+    html += `<section aria-labelledby="${escapeHtml(id)}">`;
+    const heading = `<h2 dir="auto" id="${escapeHtml(id)}">${shortText(section.name)}</h2>`;
     const isOpen = outline.sections.length === 1;
     html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
     html += renderMarkdown(section.description, detail.about, detail.isLinked);
@@ -231,7 +238,7 @@ function renderStart(outline: Outline, address: string, shown: PageContent["anch
   const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && shown.has(anchor)).slice(0, COMMON_MAX)
-    .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
+    .map(({ anchor, title }) => `<a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a>`);
   const enabled = enabledIn(outline);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
@@ -248,7 +255,9 @@ const BARE = `<p class="bare">This service runs without a node. Start it beside 
   `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
 
 const renderAddress = (address: string, isWebSocketToo: boolean) =>
-  `<p class="connect">Connect to <code><var>…</var>${escape(trimSlashes(address))}</code> ${COPY}` +
+  `<p class="connect">Connect to <code><var>…</var>${
+    escapeHtml(trimSlashes(address))
+  }</code> ${COPY}` +
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: public, light, ending, and without values. */
@@ -266,7 +275,7 @@ const isShort = ({ items }: ShownOperation): boolean =>
 function renderFirst({ form }: ShownOperation): string {
   const { url } = requestOf(form!, fillIn(form!), "");
   return `<div class="first">${renderCommand(form!)}` +
-    `<output data-call="${escape(url)}" aria-label="Its response"></output></div>`;
+    `<output data-call="${escapeHtml(url)}" aria-label="Its response"></output></div>`;
 }
 
 /** Renders how many operations are enabled, and how to enable more. */
@@ -307,12 +316,12 @@ const renderMore = (summary: string, content: string) =>
 
 function renderOpening(operation: ShownOperation, enabled: Enabled): string {
   const lines = writeOpening(operation, enabled);
-  return lines && `<div class="command"><pre><code>${escape(lines)}</code></pre>${COPY}</div>`;
+  return lines && `<div class="command"><pre><code>${escapeHtml(lines)}</code></pre>${COPY}</div>`;
 }
 
 function renderLinks(sections: Outline["sections"], detail: Detail): string {
   const link = (id: string, text: string, method = "", isOff = false) =>
-    `<a href="${SIMPLE_PAGE}#${escape(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
+    `<a href="${SIMPLE_PAGE}#${escapeHtml(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
     `${method && ` ${renderMethod(method)}`}</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
     const titles = operations.slice(0, detail.listed).map(({ id, title, method, call }) =>
@@ -327,7 +336,7 @@ function renderLinks(sections: Outline["sections"], detail: Detail): string {
 const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
 
 const renderName = (text: string): string =>
-  text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
+  text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escapeHtml).join("<wbr>");
 
 function renderAbout(outline: Outline, detail: Detail): string {
   const { title, version, summary, description } = outline;
@@ -351,7 +360,7 @@ const renderSummary = (summary: string, detail: Detail): string =>
   renderInlineMarkdown(summary, detail.summary, detail.isLinked);
 
 const renderMark = (word: string) =>
-  `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
+  `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escapeHtml(word)}</span>`;
 
 /**
  * How much the lists of a page may still have, in characters. A page with more is too large. A
@@ -368,16 +377,16 @@ function renderOperation(
   room: Room,
 ): string {
   const { title, summary, callSentence, marks, form } = operation;
-  const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
+  const anchor = operation.anchor ? ` id="${escapeHtml(operation.anchor)}"` : "";
   const heading = renderName(shorten(title, detail.summary));
   const path = renderName(shorten(operation.path, NAME_LENGTH_MAX));
   const deprecated = operation.deprecated ? " <em>deprecated</em>" : "";
   const words = marks.map((word) => ` ${renderMark(word)}`).join("");
-  return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${heading}</h3>` +
+  return `<article${anchor}><div><h3 dir="auto" id="${escapeHtml(operation.id)}">${heading}</h3>` +
     `<p class="line">${renderMethod(operation.method)} <code>${path}</code>${deprecated}${words} ` +
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
     (summary ? `<p class="gist">${renderSummary(summary, detail)}</p>` : "") +
-    (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
+    (callSentence ? `<p class="call">${escapeHtml(callSentence)}</p>` : "") +
     (detail.description > 0 ? renderOpening(operation, enabled) : "") +
     renderMarkdown(operation.description, detail.description, detail.isLinked) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail, room)).join("") +
@@ -424,7 +433,7 @@ function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): s
   }</details>`;
 }
 
-const shortText = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
+const shortText = (text: string): string => escapeHtml(shorten(text, NAME_LENGTH_MAX));
 
 function renderForm(form: OperationForm, title: string, detail: Detail): string {
   let left = detail.items;
@@ -437,13 +446,13 @@ function renderForm(form: OperationForm, title: string, detail: Detail): string 
   const data: OperationForm = { ...form, fields };
   const classes = form.isWrite ? "try write" : "try";
   return renderCommand(data) + `<details class="${classes}" data-try='${jsonOf(data)}'>` +
-    `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
+    `<summary aria-label="Try it: ${escapeHtml(title)}">Try it</summary></details>` +
     renderLink(data);
 }
 
 function renderCommand(data: OperationForm): string {
   const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
-  const text = escape(line).replaceAll("/", "/<wbr>")
+  const text = escapeHtml(line).replaceAll("/", "/<wbr>")
     .replace(BASE, `<var>${BASE}</var>`);
   return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
     `${COPY}</div>`;
@@ -455,5 +464,5 @@ function renderLink(data: OperationForm): string {
   const { url, headers } = requestOf(data, texts, "");
   const isLink = method === "GET" && address.startsWith("/") && headers.length === 0;
   if (!isLink || token || isWrite || !canBeSent(data, texts)) return "";
-  return `<noscript><a href="${V1}..${escape(url)}">Open</a></noscript>`;
+  return `<noscript><a href="${V1}..${escapeHtml(url)}">Open</a></noscript>`;
 }

@@ -82,7 +82,7 @@ function withExamples(
     );
     if (!field) return value;
     const { examples: _, ...others } = parameter;
-    return { ...others, example: valueOf(field) };
+    return { ...others, example: valueOfField(field) };
   });
   const body = texted.find((field) => field.in === "body");
   return {
@@ -92,7 +92,7 @@ function withExamples(
 }
 
 /** The node's values are texts, also where it sends a number. */
-function valueOf(field: Pick<FieldData, "types"> & { readonly text: string }) {
+function valueOfField(field: Pick<FieldData, "types"> & { readonly text: string }) {
   const { text } = field;
   try {
     return takesNumberOrBoolean(field) ? parseJson(text) : text;

@@ -23,7 +23,7 @@ import {
   invalidCall,
   LATER,
   NO_UPGRADE,
-  problemOf,
+  problemOfRefusal,
   Refusal,
   refusalOfFailure,
 } from "./refusal.ts";
@@ -35,7 +35,7 @@ import type { Sender } from "./sender.ts";
 export const methodCalls = (subscriber: Resource<Subscriber>): CallProtocol => ({
   prefix: "/v1/rpc/",
   respond: (gateway, call) => callMethod(gateway, call, subscriber),
-  toResponse: problemOf,
+  toResponse: problemOfRefusal,
   methodsAt(table, path) {
     const entry = entryOf(table, path);
     return entry && methodsOf(entry.operation);

@@ -28,7 +28,7 @@ import {
   afterwards,
   invalidCall,
   NO_UPGRADE,
-  problemOf,
+  problemOfRefusal,
   READS_SLOWLY,
   Refusal,
 } from "./refusal.ts";
@@ -40,7 +40,7 @@ const COLLECTED_MAX = 1024 * 1024;
 export const pathCalls: CallProtocol = {
   prefix: "/v1/node",
   respond: callPath,
-  toResponse: problemOf,
+  toResponse: problemOfRefusal,
   methodsAt: ({ paths }, path) => paths.methodsAt(path),
 };
 
@@ -96,7 +96,7 @@ async function prepare(
   if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const limit = operation.isChecked ? gateway.jsonSizeMax(caller) : gateway.limit;
-  const content = await call.content.read(call.lease.requestBytes, typesOf(operation), limit);
+  const content = await call.content.read(call.lease.requestBytes, mediaTypesOf(operation), limit);
   const query = await queryOf(call, match, content);
   const destination = destinationOf(gateway.node, path, query);
   if (!destination) return undefined;
@@ -140,7 +140,7 @@ const HAS_BODY = /^(?:POST|PUT|PATCH)$/;
  * The media types that a call may have; none if its method has no body. Of a checked operation,
  * only JSON can be checked.
  */
-function typesOf({ isChecked, body, method }: NodeOperation): readonly string[] | "any" {
+function mediaTypesOf({ isChecked, body, method }: NodeOperation): readonly string[] | "any" {
   if (isChecked) return Object.keys(body?.schemas ?? {}).filter((type) => /[/+]json$/.test(type));
   return body || HAS_BODY.test(method) ? "any" : [];
 }

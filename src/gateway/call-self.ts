@@ -8,7 +8,7 @@ import type { Call, CallProtocol } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { responseOfTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
-import { problemOf } from "./refusal.ts";
+import { problemOfRefusal } from "./refusal.ts";
 import { walletOperations } from "./wallets.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
@@ -16,7 +16,7 @@ const METHODS: readonly string[] = ["GET", "HEAD"];
 export const selfCalls: CallProtocol = {
   prefix: SELF_PATH,
   respond: tellClient,
-  toResponse: problemOf,
+  toResponse: problemOfRefusal,
   methodsAt: () => METHODS,
 };
 

@@ -70,9 +70,9 @@ function* findViolation(
   if (depth > ALTERNATIVES_MAX) return violation("cannot be checked, since its schema is too deep");
   const types = schema.type === undefined ? [] : [schema.type].flat().map(String);
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) {
-    return violation(`must be ${types.map(withArticle).join(" or ")}`);
+    return violation(`must be ${types.map(typeWithArticle).join(" or ")}`);
   }
-  const values = valuesOf(schema);
+  const values = allowedValues(schema);
   if (values && !values.some((one) => isEqual(one, value))) return violation(mustBeOneOf(values));
   const misfit = outOfBounds(schema, value) ??
     (typeof value === "string" ? wrongText(schema, value) : undefined);
@@ -91,7 +91,7 @@ function* findViolation(
   return isObject(value) ? yield* inMembers(schema, value) : undefined;
 }
 
-function valuesOf(schema: Json): readonly unknown[] | undefined {
+function allowedValues(schema: Json): readonly unknown[] | undefined {
   const values = Array.isArray(schema.enum) ? schema.enum : undefined;
   if (schema.const === undefined) return values;
   return [schema.const].filter((one) => !values || values.some((value) => isEqual(value, one)));
@@ -204,7 +204,7 @@ function wrongLength(
   return length > most ? `must have at most ${most} ${unit}` : undefined;
 }
 
-const withArticle = (type: string) =>
+const typeWithArticle = (type: string) =>
   type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 
 /** Makes a refusal that never shows the value of a parameter. */
@@ -306,7 +306,7 @@ export function readQuery(query: string): Map<string, string[]> {
 
 /** A required parameter that can have one value only need not be sent. */
 function onlyTextOf({ isRequired, schema = {} }: NodeParameter): string[] {
-  const values = valuesOf(schema);
+  const values = allowedValues(schema);
   return isRequired && values?.length === 1 ? [String(values[0])] : [];
 }
 

@@ -67,7 +67,7 @@ export class Client {
       return this.fail(unusable(`${start} cannot read it: ${found.reason}`, found));
     }
     const token = found.text.trim();
-    const problem = problemOf(token);
+    const problem = mistakeInToken(token);
     if (problem !== undefined) return this.fail(wrong(`${start} ${problem}`));
     this.trouble = undefined;
     if (this.token?.text === token && !this.token.aborted) return;
@@ -81,7 +81,7 @@ export class Client {
   }
 }
 
-function problemOf(token: string): string | undefined {
+function mistakeInToken(token: string): string | undefined {
   if (token === "") return "it is empty";
   if (FORM.test(token)) return undefined;
   return `it must be at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`;
@@ -133,7 +133,7 @@ export class Clients {
   async identify(text: string | undefined): Promise<Identity> {
     if (text === undefined) return NOBODY;
     await this.read();
-    const owners = this.all.filter(({ token }) => token && isSame(text, token.text));
+    const owners = this.all.filter(({ token }) => token && equalInConstantTime(text, token.text));
     const unknown = this.all.filter(({ token }) => token === undefined);
     const [owner] = owners;
     if (owner && owner.trouble === undefined) return { client: owner, candidates: [] };
@@ -197,7 +197,7 @@ const rightOf = (
   { name, token_file, token_env, allow }: ResolvedClient,
 ): unknown[] => [name, token_file, token_env, allow];
 
-function isSame(a: string, b: string): boolean {
+function equalInConstantTime(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);

@@ -42,7 +42,7 @@ export class Refusal extends Error {
 export const invalidCall = (message: string, status: HttpStatus = 400): Refusal =>
   new Refusal(status, CODES.invalidCall, message);
 
-export function problemOf({ status, message, details }: Refusal): Response {
+export function problemOfRefusal({ status, message, details }: Refusal): Response {
   const { hint = "", members = {}, headers } = details;
   return problem(status, withHint(message, hint), headers, members);
 }

@@ -148,11 +148,11 @@ export class UpstreamResponse {
   #checkHead(): void {
     const { status, headers } = this.#response;
     if (isRedirect(status)) {
-      throw unusable("The node responded with a redirect, which is not followed");
+      throw unusableResponse("The node responded with a redirect, which is not followed");
     }
     const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
     if (coding !== "identity") {
-      throw unusable("The node compressed its response without being asked to");
+      throw unusableResponse("The node compressed its response without being asked to");
     }
     // Without content, the length is that of what a GET gets (RFC 9110, section 8.6).
     if (this.#method === "HEAD" || status === 304) return;
@@ -161,11 +161,11 @@ export class UpstreamResponse {
 
   #tooLong(): Refusal {
     const limit = formatSize(this.#limits.limit);
-    return unusable(
+    return unusableResponse(
       `The node's response is longer than ${limit}, the maximum; see "forward.limit"`,
     );
   }
 }
 
-const unusable = (message: string): Refusal =>
+const unusableResponse = (message: string): Refusal =>
   new Refusal(502, CODES.notReached, message, { isUncertain: true });

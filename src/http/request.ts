@@ -52,7 +52,7 @@ interface RuntimeContext {
  *
  * @param context the arguments that the server passed beside the request
  */
-export function addressOf(
+export function clientAddress(
   request: ServedRequest,
   [context]: readonly unknown[],
 ): string | undefined {

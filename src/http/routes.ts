@@ -124,7 +124,7 @@ export class Routes {
 
   #add(route: Route): void {
     for (const method of route.methods) {
-      this.#router[method.toLowerCase()]!(pathOf(route), (routed: RoutedRequest) => {
+      this.#router[method.toLowerCase()]!(patternOf(route), (routed: RoutedRequest) => {
         if (!this.#isAt(route, routed.path)) return undefined;
         routed.matched = route;
         return route.handle(routed);
@@ -180,7 +180,7 @@ export class Routes {
 }
 
 /** The path in the syntax of itty-router. */
-const pathOf = ({ path }: Route): string =>
+const patternOf = ({ path }: Route): string =>
   path.replace("{path}", "*").replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** Returns the methods that do not get 405 at a path. */

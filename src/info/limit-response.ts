@@ -64,7 +64,7 @@ export function readResponse(text: string): SourceResponse {
  * Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may
  * be a version.
  */
-export function readText(text: string): SourceResponse {
+export function readSourceText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
   if (trimmed.length <= RESPONSE_LIMITS.string) return { value: trimmed, omitted: [] };
@@ -91,7 +91,7 @@ function limit(whole: unknown): SourceResponse {
   const limitValue = (value: unknown): unknown => {
     const reason = reasonToOmit(value, path);
     if (reason !== undefined) {
-      if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(path)}: ${reason}`);
+      if (omitted.length < NAMED_MAX) omitted.push(`${nameOfPath(path)}: ${reason}`);
       return undefined;
     }
     if (Array.isArray(value)) return value.map((item, i) => limitMember(item, String(i)) ?? null);
@@ -116,7 +116,7 @@ function reasonToOmit(value: unknown, path: Path): string | undefined {
   return isDeep ? `more than ${RESPONSE_LIMITS.depth} levels deep` : undefined;
 }
 
-function nameOf(path: Path): string {
+function nameOfPath(path: Path): string {
   const keys = path.map((key) => startOf(key, NAME_LENGTH));
   return excerpt(formatPointer(keys), NAME_LENGTH) || "the response";
 }

@@ -25,7 +25,12 @@ import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { isKnown } from "./fields.ts";
-import { readResponse, readText, RESPONSE_LIMITS, type SourceResponse } from "./limit-response.ts";
+import {
+  readResponse,
+  readSourceText,
+  RESPONSE_LIMITS,
+  type SourceResponse,
+} from "./limit-response.ts";
 import {
   type HostInfo,
   linkOf,
@@ -256,7 +261,7 @@ export function readOutcome(
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: RESPONSE_LIMITS.bytes, ...limits });
-    return readText(new TextDecoder().decode(bytes));
+    return readSourceText(new TextDecoder().decode(bytes));
   } catch (error) {
     throw failureOnHost(error, "has a file that cannot be read", path);
   }
@@ -267,7 +272,7 @@ export async function runCommandSource(
   limits: RequestLimits,
 ): Promise<SourceResponse> {
   try {
-    return readText(await runProgram(command, { limit: RESPONSE_LIMITS.bytes, ...limits }));
+    return readSourceText(await runProgram(command, { limit: RESPONSE_LIMITS.bytes, ...limits }));
   } catch (error) {
     throw failureOnHost(error, "has a program that fails", command[0]!);
   }

@@ -64,9 +64,9 @@ export function formatJson(value: unknown, indent = 0): string {
 
 /** Does the same as `formatJson`, but writes an object once: a document may share large ones. */
 export const formatShared = (value: unknown): string =>
-  typeof value === "object" && value !== null ? formatObject(value) : formatJson(value);
+  typeof value === "object" && value !== null ? formatOnce(value) : formatJson(value);
 
-const formatObject = onceFor((value: object) => formatJson(value));
+const formatOnce = onceFor((value: object) => formatJson(value));
 
 /** A number too large for a double becomes infinite. */
 export const parseComparable = (text: string): unknown => parseJson(text, readComparable);
@@ -105,7 +105,7 @@ export function* buildingJson(
       key = scanner.string;
       onToken?.(holder, key);
     } else {
-      const value = valueOf(scanner, readDigits);
+      const value = startValue(scanner, readDigits);
       onToken?.(holder, key, value);
       if (Array.isArray(holder)) holder.push(value);
       else setMember(holder, key, value);
@@ -115,7 +115,7 @@ export function* buildingJson(
   return root[""];
 }
 
-function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unknown {
+function startValue({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unknown {
   if (kind === "{") return {};
   if (kind === "[") return [];
   return kind === "number" ? readDigits(raw) : JSON.parse(raw);

@@ -288,7 +288,7 @@ function linesOf(
 ): string[] {
   const labels = names.flatMap((label, i) => {
     const text = values[i];
-    return text === undefined ? [] : [`${label}="${escape(labelOf(String(text)))}"`];
+    return text === undefined ? [] : [`${label}="${escapeLabel(labelOf(String(text)))}"`];
   });
   const line = (suffix: string, number: unknown, ...more: string[]) => {
     const all = [...labels, ...more];
@@ -305,7 +305,7 @@ function linesOf(
 }
 
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
-const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
+const escapeLabel = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
 /** The label value that replaces all new values after the limit of a series is reached. */
 export const OTHER = "other";

@@ -195,7 +195,7 @@ export class Credentials {
         return this.#result(attempt, credentialsUnreadable(response, place, secret.reason));
       }
       const given = this.#authorize(place, secret.text, request, attempt);
-      if (retries === RETRIES || !given || isSame(given, sent)) {
+      if (retries === RETRIES || !given || isSameAuthorization(given, sent)) {
         const name = looksLike(response.headers, await this.#owner.kinds.get());
         return this.#result(attempt, credentialsRejected(response, place, name));
       }
@@ -300,7 +300,8 @@ function plainAuthorization(place: SecretPlace, secret: string): Authorization |
 
 const isRejected = ({ status }: NodeResponse): boolean => status === 401 || status === 403;
 
-const isSame = (a: Authorization, b: Authorization) => JSON.stringify(a) === JSON.stringify(b);
+const isSameAuthorization = (a: Authorization, b: Authorization) =>
+  JSON.stringify(a) === JSON.stringify(b);
 
 const REJECTION_MAX = 65_536;
 
@@ -320,7 +321,7 @@ const authorizationOf = (authorization: string, ...secrets: string[]): Authoriza
 });
 
 function authorizationInHeader(name: string, value: string): Authorization {
-  return { headers: { [name.toLowerCase()]: value }, secrets: [valueOf(value)] };
+  return { headers: { [name.toLowerCase()]: value }, secrets: [secretPartOf(value)] };
 }
 
 /** If the password is too short to be searched for, a response must not contain the pair. */
@@ -330,7 +331,7 @@ function passwordOf(pair: string): string {
 }
 
 /** A node may show the value of a header without its scheme, or a cookie without its name. */
-function valueOf(header: string): string {
+function secretPartOf(header: string): string {
   const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
   return value.length < SECRET_LENGTH_MIN ? header : value;
 }

@@ -155,7 +155,7 @@ export class ResponseReader {
   push(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
-      if (state === "over") refuse("end");
+      if (state === "over") refuseMalformed("end");
       if (state === "chunk") {
         at = this.#readChunks(bytes, at);
         continue;
@@ -168,14 +168,14 @@ export class ResponseReader {
       const until = stop < 0 ? bytes.byteLength : stop + 1;
       this.#headLength += until - at;
       if (this.#headLength > HEAD_MAX) this.#refuseLength();
-      const text = this.#begun + latin1(bytes.subarray(at, until));
+      const text = this.#begun + textOfLatin1(bytes.subarray(at, until));
       at = until;
       if (stop < 0) {
         this.#begun = text;
         return;
       }
       this.#begun = "";
-      if (!text.endsWith("\r\n")) refuse("line");
+      if (!text.endsWith("\r\n")) refuseMalformed("line");
       this.#readLine(text.slice(0, -2));
     }
   }
@@ -187,44 +187,44 @@ export class ResponseReader {
 
   #readLine(line: string): void {
     if (this.#state === "status") {
-      const [, minor, digits] = STATUS_LINE.exec(line) ?? refuse("status line");
+      const [, minor, digits] = STATUS_LINE.exec(line) ?? refuseMalformed("status line");
       this.#isHttp10 = minor === "0";
       this.#status = Number(digits);
       this.#fields = [];
       this.#state = "field";
     } else if (this.#state === "field") {
       if (line === "") return this.#endHead();
-      const [, name = "", value = ""] = FIELD.exec(line) ?? refuse("header");
+      const [, name = "", value = ""] = FIELD.exec(line) ?? refuseMalformed("header");
       this.#fields.push(name.toLowerCase(), value);
     } else if (this.#state === "size") {
-      const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
+      const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuseMalformed("chunk size");
       // Chunk extensions count towards `HEAD_MAX`, but chunk sizes and line breaks do not.
       this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
     } else if (this.#state === "break") {
-      if (line !== "") refuse("chunk");
+      if (line !== "") refuseMalformed("chunk");
       this.#headLength -= 2;
       this.#state = "size";
     } else if (line === "") this.#end();
     // Kubo has sent the status before it meets the error.
     else if (/^x-stream-error:/i.test(line)) {
       excess("an error after the start of its response");
-    } else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
+    } else if (!FIELD.test(line) || FRAMING.test(line)) refuseMalformed("trailer");
   }
 
   #endHead(): void {
     const status = this.#status;
-    const headers = headersOf(this.#fields);
+    const headers = headersOfFields(this.#fields);
     const coding = headers.get("transfer-encoding");
     const length = contentLengthOf(headers.get("content-length"));
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isHttp10 && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) return this.#endInterim(coding !== null || length !== undefined);
     this.#headLength = 0;
-    if (status > 599) refuse("status");
+    if (status > 599) refuseMalformed("status");
     const isTwofold = this.#isHttp10 || length !== undefined || coding?.toLowerCase() !== "chunked";
-    if (coding !== null && isTwofold) refuse("framing");
+    if (coding !== null && isTwofold) refuseMalformed("framing");
     const isEmpty = this.#method === "HEAD" || status === 204 || status === 304 || length === 0;
     this.#left = length ?? 0;
     this.#state = isEmpty
@@ -243,9 +243,9 @@ export class ResponseReader {
 
   #endInterim(isFramed: boolean): void {
     // The status 101 is refused, since no request asks to switch protocols.
-    if (this.#status < 100 || this.#status === 101) refuse("status");
+    if (this.#status < 100 || this.#status === 101) refuseMalformed("status");
     // Every HTTP/1.0 response closes the connection, which an interim response (1xx) must not do.
-    if (isFramed || !this.#isKept) refuse("framing");
+    if (isFramed || !this.#isKept) refuseMalformed("framing");
     if (++this.#interims > INTERIM_MAX) {
       excess(`more than ${INTERIM_MAX} interim responses (1xx) before its response`);
     }
@@ -329,10 +329,10 @@ function digitOf(byte: number = 0): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-const latin1 = (bytes: Bytes): string =>
+const textOfLatin1 = (bytes: Bytes): string =>
   String.fromCharCode.apply(null, bytes as unknown as number[]);
 
-function refuse(what: string): never {
+function refuseMalformed(what: string): never {
   throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
 }
 
@@ -343,12 +343,12 @@ function excess(what: string): never {
 /** Parses `content-length`, whose value may be repeated (RFC 9112, section 6.3). */
 function contentLengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const [, length] = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/.exec(text) ?? refuse("length");
+  const [, length] = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/.exec(text) ?? refuseMalformed("length");
   return Number(length);
 }
 
 /** @param fields alternating names and values, with names in lower case */
-function headersOf(fields: readonly string[]): ResponseHead["headers"] {
+function headersOfFields(fields: readonly string[]): ResponseHead["headers"] {
   const values = new Map<string, string>();
   for (let at = 0; at < fields.length; at += 2) {
     const [name, value] = [fields[at]!, fields[at + 1]!];

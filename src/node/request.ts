@@ -6,7 +6,7 @@
  */
 import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
-import { formatSize, formatTime } from "../units.ts";
+import { formatMilliseconds, formatSize } from "../units.ts";
 import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
 import type { AuthorizedResponse, Credentials, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
@@ -74,7 +74,7 @@ export async function requestText(
       const { status, headers } = exchanged.response;
       return method === "HEAD"
         ? { status, headers, text: "", size: 0 }
-        : readText(exchanged, url, limit);
+        : readTextResponse(exchanged, url, limit);
     };
     const exchanged = node.send<TextResponse>(sent, read, request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
@@ -82,7 +82,7 @@ export async function requestText(
   } catch (error) {
     ended.abort();
     if (isLate) {
-      const time = formatTime(timeout);
+      const time = formatMilliseconds(timeout);
       throw new SourceError("timeout", `did not finish its response within ${time}`, {
         hint: `raise node.timeout, or the timeout of the source (now ${time})`,
       });
@@ -104,7 +104,7 @@ function withScheme(failure: SourceError, { protocol }: URL): SourceError {
   });
 }
 
-async function readText(
+async function readTextResponse(
   { response, rejection }: AuthorizedResponse,
   url: URL,
   limit?: number,
@@ -122,7 +122,7 @@ async function readText(
     const name = excerpt(startOf(coding, 400), 40);
     throw new SourceError("bad_answer", `compressed its response (${name}) without being asked to`);
   }
-  const { text, size } = await decode(response, limit);
+  const { text, size } = await decodeContent(response, limit);
   if (status === 400 && WANTS_TLS.test(text)) {
     throw new SourceError("bad_answer", "speaks TLS; try https://", { number: status });
   }
@@ -149,7 +149,7 @@ const WANTS_TLS = new RegExp([
   "speaking plain HTTP to an SSL-enabled",
 ].join("|"));
 
-async function decode(
+async function decodeContent(
   response: NodeResponse,
   limit: number = RESPONSE_MAX,
 ): Promise<Pick<TextResponse, "text" | "size">> {

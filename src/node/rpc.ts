@@ -141,7 +141,7 @@ export class RpcEndpoint {
   ): Promise<CallOutcome[]> {
     const texts = calls.map(({ method, params }, id) => writeCall(method, id, params));
     const text = `[${texts.join(",")}]`;
-    const sent = await this.#sendBatch(text, calls.length, transport, readResponse);
+    const sent = await this.#sendBatch(text, calls.length, transport, responsesIn);
     if (sent.is === "failed") return calls.map(() => sent.outcome);
     if (sent.is === "answered" && Array.isArray(sent.responses)) {
       const { responses, response } = sent;
@@ -218,7 +218,7 @@ async function callOne(
   { method, params }: RpcRequest,
   transport: RpcTransport,
 ): Promise<CallOutcome> {
-  const asked = await ask(writeCall(method, 1, params), transport, readResponse);
+  const asked = await ask(writeCall(method, 1, params), transport, responsesIn);
   if ("error" in asked) return asked;
   const { content, response } = asked;
   return { response, ...await outcomeOf(isSingle(content) ? content : {}) };
@@ -259,7 +259,7 @@ async function ask(text: string, transport: RpcTransport, read: Read): Promise<A
  * @throws {SourceError} if the response is not JSON-RPC
  * @throws {JsonSyntaxError} if it is not JSON
  */
-async function readResponse(
+async function responsesIn(
   { status, text }: TextResponse,
   { isForwarded }: RpcTransport,
 ): Promise<RpcResponse | RpcResponse[]> {
@@ -287,7 +287,7 @@ async function countIn(
   const { status, text } = response;
   return status <= 299 && isBatchText(text)
     ? await countResponses(text, RESPONSE_DEPTH_MAX)
-    : await readResponse(response, transport);
+    : await responsesIn(response, transport);
 }
 
 /** A text without an id may be an error of another server. */

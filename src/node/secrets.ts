@@ -55,13 +55,13 @@ const readings = new Map<string, SecretReading>();
 function readFileSince(name: string, since: number): Promise<Secret> {
   let reading = readings.get(name);
   if (!reading || reading.startedAt <= since) {
-    reading = { startedAt: performance.now(), secret: readText(name) };
+    reading = { startedAt: performance.now(), secret: readSecretFile(name) };
     readings.set(name, reading);
   }
   return reading.secret;
 }
 
-async function readText(file: string): Promise<Secret> {
+async function readSecretFile(file: string): Promise<Secret> {
   return await secretOf(async () => new TextDecoder().decode(await readFile(file, BOUNDS)));
 }
 
@@ -77,7 +77,9 @@ async function secretOf(read: () => string | Promise<string>): Promise<Secret> {
 /** Reads a file in any case, even if it has just been read. */
 export async function readNow(place: object): Promise<Secret> {
   const { key, name } = partsOfPlace(place);
-  return await (key.endsWith("_file") ? readText(name) : secretOf(() => requireVariable(name)));
+  return await (key.endsWith("_file")
+    ? readSecretFile(name)
+    : secretOf(() => requireVariable(name)));
 }
 
 /** @param since an earlier reading of a file is not used (in the time of `performance.now()`) */

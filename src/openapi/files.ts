@@ -122,7 +122,7 @@ async function readContent(
   { status, headers, body }: Fetched,
   stamp?: string,
 ): Promise<File | undefined> {
-  const refusal = refusalOf(status, headers.get("content-encoding") ?? "identity");
+  const refusal = faultOfStatus(status, headers.get("content-encoding") ?? "identity");
   if (refusal !== undefined) {
     await body?.cancel();
     throw new ReadError(refusal);
@@ -137,7 +137,7 @@ async function readContent(
   return { url, bytes, isJson, stamp: current };
 }
 
-function refusalOf(status: number, coding: string): string | undefined {
+function faultOfStatus(status: number, coding: string): string | undefined {
   if (status < 200 || status > 299) return `the server responded with ${status}`;
   // Node and Bun decode a compressed body even if it was not asked for, and it may become a
   // thousand times larger.

@@ -159,12 +159,12 @@ export async function withMarks(document: Json, kind: Json = {}): Promise<Json> 
     operationsIn(kind).map((located) => {
       const { operation } = located;
       const known = isLimitedRead(kind, operation) ? withoutRead(operation) : operation;
-      return [addressOf(kind, located), known];
+      return [requestLine(kind, located), known];
     }),
   );
   const change = (item: Json, path: string) =>
     mapOperations(item, (located) => {
-      const address = addressOf(document, { ...located, path, item });
+      const address = requestLine(document, { ...located, path, item });
       return remarked(located.operation, marked.get(address));
     });
   const changes = { paths: change, webhooks: change };
@@ -225,16 +225,16 @@ function isLimitedRead(kind: Json, operation: Json): boolean {
 }
 
 /** Without `x-checked`, the patterns of a description from the network are never evaluated. */
-const withoutRead = (operation: Json): Json => without(operation, ["x-access", "x-checked"]);
+const withoutRead = (operation: Json): Json => omitKeys(operation, ["x-access", "x-checked"]);
 
 function remarked(operation: Json, known: Json = {}): Json {
-  return { ...without(operation, OF_OPERATIONS), ...picked(known, OF_OPERATIONS) };
+  return { ...omitKeys(operation, OF_OPERATIONS), ...picked(known, OF_OPERATIONS) };
 }
 
 const picked = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? member : undefined);
 
-const without = (object: Json, keys: readonly string[]): Json =>
+const omitKeys = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
 /** Omits the node's methods that are missing, and the tags that only these methods have. */
@@ -246,7 +246,7 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
     return name !== undefined && names.has(name);
   });
   if (omitted.length === 0) return document;
-  const paths = without(objectOf(document.paths), omitted.map(({ path }) => path));
+  const paths = omitKeys(objectOf(document.paths), omitted.map(({ path }) => path));
   const tagsOf = (located: readonly PathOperation[]) =>
     new Set(located.flatMap(({ operation }) => listOf(operation.tags)));
   const used = tagsOf(operationsIn({ ...document, paths }));
@@ -303,7 +303,7 @@ export async function withMissingPart(
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
 
-function addressOf(document: Json, { method, operation, item, path }: PathOperation): string {
+function requestLine(document: Json, { method, operation, item, path }: PathOperation): string {
   const url = onlyUrl([operation, item, document]) ?? "";
   return `${method} ${url}${path.replaceAll(/\{[^{}]*\}/g, "{}")}`;
 }

@@ -256,7 +256,7 @@ function describeErrors({ errors }: Parts): string | undefined {
 
 function byQuery(document: Json, { params, examples: [example = {}] }: Parts): Json {
   if (params.length === 0) return {};
-  const values = valuesOf(params, example);
+  const values = paramsOfExample(params, example);
   const parameters = params.map((param) => {
     const media = present({
       schema: param.schema ?? {},
@@ -295,7 +295,7 @@ function byBody(parts: Parts): Json {
     required: filled(required),
     additionalProperties: false,
   });
-  const examples = examplesOf(parts, (example) => valuesOf(params, example));
+  const examples = examplesOf(parts, (example) => paramsOfExample(params, example));
   return {
     requestBody: present({
       required: required.length > 0 || undefined,
@@ -315,7 +315,7 @@ function aboutParam(param: Json): Json {
  * OpenRPC pairs the values of an example with the parameters by position. The name of a value names
  * the example, but many documents write the name of a parameter there, and omit other parameters.
  */
-function valuesOf(params: readonly Json[], example: Json): Json {
+function paramsOfExample(params: readonly Json[], example: Json): Json {
   const given = listOf(example.params).map(objectOf);
   const known = new Set(params.map(({ name }) => textOf(name)));
   const named = new Set(given.map(({ name }) => textOf(name)).filter((name) => known.has(name)));

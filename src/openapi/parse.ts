@@ -41,7 +41,7 @@ export async function parse(
   let diagnostics = new Diagnostics();
   try {
     tally.add("bytes", bytes.length);
-    text = decode(bytes);
+    text = decodeDocument(bytes);
     const [first] = /\S/.exec(text) ?? [];
     if (first === undefined) throw new TextError("is empty");
     // Some servers label YAML as JSON, so the first character decides the format.
@@ -81,7 +81,7 @@ export function unreadable(
   return { name, text, value: undefined, diagnostics, offsets: new Map() };
 }
 
-function decode(bytes: Bytes): string {
+function decodeDocument(bytes: Bytes): string {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   // In UTF-16, one of the two bytes of an ASCII character is zero.

@@ -182,7 +182,7 @@ export class Resolved {
     else this.#links.set(place.parent!.value, place.shape + place.key, link);
     const [file = ""] = ref.split("#", 1);
     const fragment = ref.slice(file.length + 1);
-    if (isSame(file, this.#url)) this.#followLink(link, fragment);
+    if (isThisFile(file, this.#url)) this.#followLink(link, fragment);
     else if (this.#url === undefined) this.report(link, "does not lead to #/components/…");
     else {
       const placeOf = () => [...start.path, ...pathOfReference(reference)];
@@ -228,7 +228,7 @@ export function isRenamed(section: Path, name: string): boolean {
 const isComponentName = (name: string): boolean =>
   /^[A-Za-z0-9._-]+$/.test(name) && !isLongName(name);
 
-function isSame(file: string, url: string | undefined): boolean {
+function isThisFile(file: string, url: string | undefined): boolean {
   return file === "" || (URL.canParse(file, url) && new URL(file, url).href === url);
 }
 

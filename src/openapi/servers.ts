@@ -54,7 +54,7 @@ export async function withServers(
   const folder = baseUrlOf(node, from);
   const urls = top.flatMap((server) => usualHttpUrl(server, folder) ?? []);
   const hosts = new Set([new URL(node), ...urls].map(hostOfNode));
-  const addressOf = (url: URL) => hostOfNode(url) + pathOf(url);
+  const addressOf = (url: URL) => hostOfNode(url) + basePathOf(url);
   const addresses = new Set(urls.map(addressOf));
   const [path = ""] = basePathsAtNode(document, context, from);
   const common = [{ url: NODE_SERVER + path }];
@@ -65,7 +65,7 @@ export async function withServers(
     // An operation may repeat a server of the document, for which `base` stands.
     return addresses.has(addressOf(own))
       ? common
-      : [{ url: NODE_SERVER + belowNode(pathOf(own), node) }];
+      : [{ url: NODE_SERVER + belowNode(basePathOf(own), node) }];
   }));
   return { ...placed, servers: common };
 }
@@ -99,7 +99,7 @@ export function basePathsAtNode(
   if (node === undefined) return [];
   const servers = base === undefined ? topServersOf(document) : [{ url: base }];
   const paths = servers.flatMap((server) => usualHttpUrl(server, baseUrlOf(node, from)) ?? [])
-    .map((url) => belowNode(pathOf(url), node))
+    .map((url) => belowNode(basePathOf(url), node))
     .filter((path) => variablesOf(path).size === 0);
   return [...new Set(paths)];
 }
@@ -116,7 +116,7 @@ function usualHttpUrl(server: Json, base: string): URL | undefined {
 const hostOfNode = ({ hostname, port }: URL): string =>
   `${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 
-const pathOf = ({ pathname }: URL): string => trimSlashes(withBraces(pathname));
+const basePathOf = ({ pathname }: URL): string => trimSlashes(withBraces(pathname));
 
 function belowNode(path: string, node: string): string {
   const base = trimSlashes(new URL(node).pathname);

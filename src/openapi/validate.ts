@@ -84,7 +84,7 @@ function shapeErrorOf(structure: Structure, shape: Shape, value: unknown): strin
   if (shape.endsWith("[]")) return Array.isArray(value) ? undefined : "must be a list";
   if (!isObject(value)) {
     if (shape === "schema" && structure.hasSiblings && typeof value === "boolean") return undefined;
-    const name = withArticle(nameOfShape(shape));
+    const name = nounWithArticle(nameOfShape(shape));
     return `must be an object${shape.startsWith("{") || name.endsWith("s") ? "" : `: ${name}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
@@ -93,7 +93,7 @@ function shapeErrorOf(structure: Structure, shape: Shape, value: unknown): strin
       continue;
     }
     const words = rule.shape === undefined ? ` (${expectedOf(rule.type, value[key])})` : "";
-    return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
+    return `needs ${quote(key)}${words} to be ${nounWithArticle(nameOfShape(shape))}`;
   }
   return undefined;
 }
@@ -127,7 +127,7 @@ export function* validate(
   }
   for (const key of structure.kinds[shape]?.expected ?? []) {
     if (Object.hasOwn(value, key)) continue;
-    const fault = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
+    const fault = `${nounWithArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", fault });
   }
   for (const [key, fault] of misusedPairs(structure, shape, object)) {
@@ -171,7 +171,7 @@ function* misusedPairs(
 ): Iterable<readonly [key: string, fault: string]> {
   for (const [key, other] of PAIRS[shape] ?? []) {
     if (!kinds[shape]?.members.has(other)) continue;
-    const noun = withArticle(nameOfShape(shape));
+    const noun = nounWithArticle(nameOfShape(shape));
     const count = [key, other].filter((one) => Object.hasOwn(object, one)).length;
     if (count === 2) yield [other, `${noun} must not have both ${quote(key)} and ${quote(other)}`];
     if (count === 0 && key === "schema") yield [key, `${noun} needs "schema" or "content"`];
@@ -197,7 +197,7 @@ function membersMax({ shape, parent }: Place): number {
 }
 
 function surplusIn(shape: Shape, most: number): MemberDiagnostic {
-  const noun = withArticle(nameOfShape(shape));
+  const noun = nounWithArticle(nameOfShape(shape));
   return {
     severity: "error",
     fault: `${noun} has more than ${formatCount(most)} members`,
@@ -308,7 +308,7 @@ function unknownMember(
   const isOmitted = isKeyword(key);
   return {
     severity: "note",
-    fault: `${name} has no ${quoteName(key)} in ${withArticle(nameOfShape(shape))}`,
+    fault: `${name} has no ${quoteName(key)} in ${nounWithArticle(nameOfShape(shape))}`,
     ...isOmitted && OMITTED,
     hint: didYouMean(meant),
     isOmitted,
@@ -324,14 +324,14 @@ export function explainTarget(
   const { value, path, shape } = target;
   const found = shapeAt(structure, path);
   if (found !== undefined && found !== shape) {
-    const [other, wanted] = [found, shape].map((one) => withArticle(nameOfShape(one)));
+    const [other, wanted] = [found, shape].map((one) => nounWithArticle(nameOfShape(one)));
     return `leads to ${other} instead of ${wanted}`;
   }
   const error = shapeErrorOf(structure, shape, value);
   if (error === undefined) return undefined;
   const reason = error.startsWith("needs") ? `: it ${error}` : "";
-  return `leads to something that is not ${withArticle(nameOfShape(shape))}${reason}`;
+  return `leads to something that is not ${nounWithArticle(nameOfShape(shape))}${reason}`;
 }
 
-const withArticle = (noun: string): string =>
+const nounWithArticle = (noun: string): string =>
   noun.endsWith("s") ? noun : `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

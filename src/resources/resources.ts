@@ -9,7 +9,7 @@ import { type Assets, createAssets, Icons } from "../explorer/files.ts";
 import { type DocumentName, Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
-import { addressOf } from "../http/request.ts";
+import { clientAddress } from "../http/request.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import { encodeText } from "../bytes.ts";
 import { NodeEvents } from "../info/events.ts";
@@ -122,7 +122,7 @@ export class Resources {
 
   async openEvents({ request, target, context }: RoutedRequest): Promise<Response> {
     this.events.begin((await this.monitor.snapshotNow()).info);
-    const address = addressOf(request, context);
+    const address = clientAddress(request, context);
     const response = this.events.stream.open(request, new URLSearchParams(target.search), address);
     this.#describeForListeners();
     return response;

@@ -14,7 +14,7 @@ import {
   invalidCall,
   LATER,
   NOT_FORWARDED,
-  problemOf,
+  problemOfRefusal,
   Refusal,
   STOPPING,
 } from "../gateway/refusal.ts";
@@ -93,10 +93,10 @@ export class Sockets implements SessionOwner, Subscriber {
   async respond(request: ServedRequest, query: string, upgrade: Upgrade): Promise<Response> {
     try {
       checkHandshake(request);
-      const { headers, word } = headersOf(request);
+      const { headers, word } = handshakeHeaders(request);
       const known: CallerRequest = { method: request.method, url: request.url, headers };
       let caller = await this.gateway.identify(known, query);
-      const decoded = word !== undefined && !caller.client ? decode(word) : undefined;
+      const decoded = word !== undefined && !caller.client ? tokenOfWord(word) : undefined;
       if (decoded !== undefined) {
         headers.set("authorization", `Bearer ${decoded}`);
         caller = await this.gateway.identify(known, query);
@@ -130,7 +130,7 @@ export class Sockets implements SessionOwner, Subscriber {
       });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const response = problemOf(error);
+      const response = problemOfRefusal(error);
       response.headers.set("connection", "close");
       return response;
     }
@@ -290,7 +290,7 @@ const BEARER = "bearer";
  * Returns the headers that tell who the client is. Browsers can send a token as a protocol only:
  * `word` is what follows `bearer`, the token itself or its base64url.
  */
-function headersOf(
+function handshakeHeaders(
   request: Request,
 ): { readonly headers: Headers; readonly word: string | undefined } {
   const headers = new Headers([...request.headers]
@@ -308,7 +308,7 @@ function headersOf(
 }
 
 /** Returns `undefined` if the word is not the base64url of what a header may contain. */
-function decode(word: string): string | undefined {
+function tokenOfWord(word: string): string | undefined {
   const token = decodeBase64Url(word) ?? "";
   return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
 }
