@@ -242,8 +242,10 @@ identity("a CometBFT node that lists more peers than are read is ok without them
     abci_info: { response: { data: "app", version: "1" } },
   };
   const { info } = setScene({
-    fetch: async (_, init) => {
-      if (init?.method !== "POST") return Response.json({ result: results.net_info });
+    fetch: async (input, init) => {
+      if (init?.method !== "POST") {
+        return Response.json({ result: results[new URL(String(input)).pathname.slice(1)] });
+      }
       const respond = ({ id, method }: { id: number; method: string }) => ({
         jsonrpc: "2.0",
         id,

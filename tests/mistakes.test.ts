@@ -425,7 +425,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { sources: { a: { jsonrpc: 5, foo: 1 } } }",
     "1:34: info.sources.a.jsonrpc must be a line of text, not 5",
-    "1:37: info.sources.a.foo is an unknown key; expected one of jsonrpc, params, path, timeout, ttl, optional, keep_errors",
+    "1:37: info.sources.a.foo is an unknown key; expected one of jsonrpc, params, path, timeout, ttl, optional, extra, keep_errors",
   ],
   [
     "info: { sources: { a: {} } }",

@@ -11,6 +11,7 @@ import { NodeMemory } from "../src/info/node-memory.ts";
 import type { PollResult } from "../src/info/node-reader.ts";
 import { Poller } from "../src/info/poller.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { SourceError } from "../src/node/failures.ts";
 import { ask } from "./_app.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 import { play as playNode } from "./_sources.ts";
@@ -1113,6 +1114,127 @@ overTime("a node of Bitcoin Core whose rpcwhitelist lacks an optional method is 
   sizes = [];
   assert.is((await info()).status, "ok");
   assert.ok(sizes.some((size) => size > 1), "the node still gets batches");
+});
+
+/** Plays a recording, but `other` responds to some requests. */
+const playBut = (
+  name: string,
+  other: (request: string, methods: readonly string[]) => Response | undefined,
+): typeof globalThis.fetch => {
+  const recorded = play(RECORDINGS.get(name)!);
+  return async (input, init) => {
+    const request = `${init?.method ?? "GET"} ${new URL(String(input)).pathname}`;
+    const calls: Json[] = [JSON.parse(String(init?.body ?? "[]"))].flat();
+    const methods = calls.map(({ method }) => String(method));
+    return other(request, methods) ?? await recorded(input, init);
+  };
+};
+
+overTime(
+  "a proxy that forbids paths of optional sources makes no healthy node degraded",
+  async () => {
+    const statuses = new Map([["GET /net_info", 401], ["GET /abci_info", 403]]);
+    const forbidden = (request: string) =>
+      statuses.has(request) ? new Response(null, { status: statuses.get(request)! }) : undefined;
+    const { info, held } = setScene({
+      fetch: playBut("cosmos", forbidden),
+      node: { kind: "cosmos" },
+    });
+    held.date = Date.parse(RECORDINGS.get("cosmos")!.now!);
+    const { status, peers, version } = await info();
+    assert.equal([status, peers, version], ["ok", undefined, "0.32.1"]);
+    const closed = () => Promise.resolve(new Response(null, { status: 401 }));
+    const { status_code } = await setScene({ fetch: closed, node: { kind: "cosmos" } }).info();
+    assert.is(status_code, "unauthorized");
+  },
+);
+
+overTime("a JSON-RPC error that forbids an optional method is no fault of the node", async () => {
+  for (const code of [401, -32601]) {
+    const recorded = play(RECORDINGS.get("anvil")!);
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const calls: Json[] = [JSON.parse(String(init?.body))].flat();
+      const responses = await (await recorded(input, init)).json() as unknown;
+      const replies = [responses].flat().map((reply, at) =>
+        calls[at]!.method === "net_peerCount"
+          ? { jsonrpc: "2.0", id: calls[at]!.id, error: { code, message: "unauthorized access" } }
+          : reply
+      );
+      return Response.json(Array.isArray(responses) ? replies : replies[0]);
+    };
+    const { status, peers } = await setScene({ fetch, node: { kind: "ethereum" } }).info();
+    assert.equal([status, peers], ["ok", undefined], `${code}`);
+  }
+});
+
+overTime(
+  "an Ethereum node behind a host without eth_syncing is ok",
+  async () => {
+    const recording = RECORDINGS.get("anvil")!;
+    const { eth_syncing: _syncing, ...answers } = recording.answers;
+    const { info } = setScene({
+      fetch: play({ ...recording, answers }),
+      node: { kind: "ethereum" },
+    });
+    const { status, height } = await info();
+    assert.equal([status, typeof height], ["ok", "number"]);
+  },
+);
+
+overTime("a Besu node whose peer-to-peer network is off is ok without peers", async () => {
+  const recording = RECORDINGS.get("anvil")!;
+  const { net_peerCount: _peers, ...answers } = recording.answers;
+  const message = "P2P has been disabled. This functionality is not available";
+  const errors = { net_peerCount: { code: -32000, message } };
+  const fetch = play({ ...recording, answers, errors });
+  const { status, peers } = await setScene({ fetch, node: { kind: "ethereum" } }).info();
+  assert.equal([status, peers], ["ok", undefined]);
+});
+
+overTime("a CometBFT node whose application executes a block is judged by its status", async () => {
+  const fetch = playBut("cosmos", (request, methods) => {
+    const isOfApplication = request === "GET /abci_info" || methods.includes("abci_info");
+    if (isOfApplication) throw new SourceError("timeout", "does not respond");
+    return undefined;
+  });
+  const expect = { chain_id: "cosmoshub-2" };
+  const { info, held, monitor } = setScene({ fetch, node: { kind: "cosmos", expect } });
+  held.date = Date.parse(RECORDINGS.get("cosmos")!.now!);
+  const { status, chain_id } = await info();
+  assert.equal([status, chain_id], ["ok", RECORDINGS.get("cosmos")!.info.chain_id]);
+  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+});
+
+overTime(
+  "a beacon node of mainnet whose head stands still is stalled, whatever it says",
+  async () => {
+    const deposit = () => Response.json({ data: { chain_id: "1", address: "0x0" } });
+    const fetch = playBut(
+      "beacon",
+      (request) => request === "GET /eth/v1/config/deposit_contract" ? deposit() : undefined,
+    );
+    const { info, pass } = setScene({ fetch, node: { kind: "beacon" } });
+    assert.is((await info()).status, "ok");
+    for (let minute = 0; minute < 11; minute++) {
+      pass(60_000);
+      await info();
+    }
+    const { status_code, status_reason } = await info();
+    assert.equal([status_code, status_reason], ["stalled", "no new block for 11 min"]);
+  },
+);
+
+overTime("a NATS server that is still reading JetStream after a start is starting", async () => {
+  const error = "JetStream is still recovering meta layer";
+  const fetch = playBut(
+    "nats",
+    (request) =>
+      request === "GET /healthz"
+        ? Response.json({ status: "unavailable", error }, { status: 503 })
+        : undefined,
+  );
+  const { status, status_code } = await setScene({ fetch, node: { kind: "nats" } }).info();
+  assert.equal([status, status_code], ["starting", "warming_up"]);
 });
 
 overTime.run();

@@ -164,12 +164,13 @@ function examplesFor(
 
 /**
  * Returns the sources that decide the status: of the kind's sources (or of all sources, if the kind
- * has none), those over HTTP or JSON-RPC; all sources if there are none.
+ * has none), those over HTTP or JSON-RPC that are not marked as `extra`; all sources if there are
+ * none.
  */
 function decidingSourcesIn(names: readonly string[], kind: Kind | undefined, sources: Sources) {
   const ofKind = names.filter((name) => kind && Object.hasOwn(kind.sources, name));
   const ofNode = (ofKind.length > 0 ? ofKind : names).filter((name) =>
-    ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
+    !sources[name]!.extra && ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
   );
   return ofNode.length > 0 ? ofNode : names;
 }

@@ -101,7 +101,8 @@ class Query {
     for (const [path, names] of batches) this.#callBatch(path, names);
   }
 
-  async outcomeOf(name: string, { source, pointers }: PlannedSource): Promise<QueryOutcome> {
+  async outcomeOf(name: string, planned: PlannedSource): Promise<QueryOutcome> {
+    const { source, pointers } = planned;
     const took = () => performance.now() - this.#started;
     try {
       const { value, omitted } = await this.#responseOf(name);
@@ -114,14 +115,11 @@ class Query {
         : new SourceError("bad_answer", "cannot be queried on this runtime", {
           hint: (cause as Error).name,
         });
-      const isOptional = "optional" in source && source.optional;
       // A node with many peers may list more of them than are read. JSON-RPC calls share a batch.
       const isTooLong = error.isTooLarge && !("jsonrpc" in source);
-      // Bitcoin Core forbids the methods that its `rpcwhitelist` lacks.
-      const isForbidden = error.code === "forbidden" && "jsonrpc" in source;
-      const isExcused = error.isAbsent || error.isMissing || isTooLong || isForbidden;
-      if (!isOptional || !isExcused) return { error, took: took() };
-      return { values: new Map(), omitted: [], absent: error, took: took() };
+      const isExcused = error.isAbsent || error.isMissing || isTooLong;
+      if (!isMarkedOptional(planned) || !isExcused) return { error, took: took() };
+      return absentBy(error, took());
     }
   }
 
@@ -193,6 +191,38 @@ export async function settle(
   const settled = [...outcomes].map(async ([name, outcome]) => [name, await outcome] as const);
   return new Map(await Promise.all(settled));
 }
+
+/**
+ * A proxy before the node may forbid paths of optional sources. That is no fault of a node that
+ * responds to another source.
+ */
+export function excuseForbidden(
+  outcomes: ReadonlyMap<string, QueryOutcome>,
+  sources: ReadonlyMap<string, PlannedSource>,
+): ReadonlyMap<string, QueryOutcome> {
+  const isOptional = (name: string) => isMarkedOptional(sources.get(name)!);
+  const hasResponded = [...outcomes].some(([name, outcome]) =>
+    !isOptional(name) && "values" in outcome
+  );
+  if (!hasResponded) return outcomes;
+  return new Map([...outcomes].map(([name, outcome]) => {
+    const isExcused = "error" in outcome && isOptional(name) && isForbidden(outcome.error);
+    return [name, isExcused ? absentBy(outcome.error, outcome.took) : outcome];
+  }));
+}
+
+/** As an error of JSON-RPC, too. */
+const isForbidden = ({ code, number }: SourceError) =>
+  code !== "no_credentials" && (number === 401 || number === 403);
+
+const isMarkedOptional = ({ source }: PlannedSource) => "optional" in source && source.optional;
+
+const absentBy = (absent: SourceError, took: number): QueryOutcome => ({
+  values: new Map(),
+  omitted: [],
+  absent,
+  took,
+});
 
 /** Any response shows that the node can be reached, but not that of a proxy without a node. */
 async function reach(node: Node, limits: RequestLimits): Promise<SourceResponse> {

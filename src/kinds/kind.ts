@@ -32,10 +32,16 @@ export interface SourceOptions {
    */
   ttl?: Duration | undefined;
   /**
-   * If true, a missing method, path, file or program is not an error.
+   * If true, a missing method, path, file or program is not an error, nor is a path that is
+   * forbidden (401, 403) while other sources respond.
    * @default false
    */
   optional?: boolean | undefined;
+  /**
+   * If true, a failure does not affect the status.
+   * @default false
+   */
+  extra?: boolean | undefined;
   /**
    * If true, a JSON error response is used as the value, unless the method or path is missing.
    * The value is then the content, or, for a JSON-RPC source, an object with "result" or

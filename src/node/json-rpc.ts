@@ -148,7 +148,9 @@ const NO_METHOD = new RegExp(
     // Proxies of the OP Stack say `whitelisted`.
     "(?:not (?:found|supported|enabled|available|implemented|exist|whitelisted)|unknown|" +
     // Nethermind, without the module of the method.
-    "is found but the namespace))",
+    "is found but the namespace)|" +
+    // Besu's `net_peerCount`.
+    "P2P has been disabled)",
   "i",
 );
 

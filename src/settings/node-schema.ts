@@ -187,7 +187,15 @@ export const SOURCE_OPTIONS: SettingsOf<SourceOptions> = {
   ttl: optional(AGE, "The time for which a response is valid", {
     default: "info.ttl",
   }),
-  optional: optional(BOOLEAN, "If true, a missing method, path, file or program is not an error", {
+  optional: optional(
+    BOOLEAN,
+    "If true, a missing method, path, file or program is not an error, nor is a path that is " +
+      "forbidden (401, 403) while other sources respond",
+    {
+      default: "false",
+    },
+  ),
+  extra: optional(BOOLEAN, "If true, a failure does not affect the status", {
     default: "false",
   }),
   keep_errors: optional(
