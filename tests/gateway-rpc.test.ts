@@ -401,6 +401,35 @@ rpc("a call of JSON-RPC 1 without an id gets its response, as at the node", asyn
   assert.equal(await answer.json(), { result: 1, error: null, id: null });
 });
 
+rpc(
+  "a node that responds in the form of JSON-RPC 1 to each call does so to clients, too",
+  async () => {
+    node.answer = (request, response) => {
+      const calls = [JSON.parse(textOf(request))].flat();
+      const replies = calls.map(({ id }) => `{"result":1,"error":null,"id":${id}}`);
+      json(calls.length > 1 ? `[${replies}]` : replies[0]!)(request, response);
+    };
+    const one = await gateway.rpc('{"jsonrpc": "2.0", "id": 7, "method": "number"}');
+    assert.is(await one.text(), '{"result":1,"error":null,"id":7}');
+    const call = '{"jsonrpc": "2.0", "id": 7, "method": "number"}';
+    const batch = await gateway.rpc(`[${call}, ${call}]`);
+    const reply = '{"result":1,"error":null,"id":7}';
+    assert.is(await batch.text(), `[${reply},${reply}]`);
+  },
+);
+
+rpc("an error in the form of JSON-RPC 1 keeps the status of the node", async () => {
+  const error = '{"code":-32601,"message":"Method not found."}';
+  for (const status of [200, 500, 404]) {
+    node.answer = json(`{"result":null,"error":${error},"id":1}`, status);
+    for (const version of ["", '"jsonrpc":"2.0",']) {
+      const response = await gateway.rpc(`{${version}"id":7,"method":"number"}`);
+      assert.is(response.status, status);
+      assert.is(await response.text(), `{"result":null,"error":${error},"id":7}`);
+    }
+  }
+});
+
 rpc("the traces of calls may be deep", async () => {
   const deep = `${"[".repeat(2000)}${"]".repeat(2000)}`;
   node.answer = (request, response) => result(deep)(request, response);

@@ -262,7 +262,8 @@ json("a result is found whole, whatever it holds, and missed if any of it is mis
     const result = formatJson(value, 2);
     const text = `{"id":1,"result":[${result}],"error":null}`;
     const response = await readRpcResponse(text, DEPTH_MAX, "last");
-    assert.equal(response, { id: "1", result: `[${result}]`, error: undefined });
+    const { id, result: found, error } = response as RpcResponse;
+    assert.equal([id, found, error], ["1", `[${result}]`, undefined]);
     const part = readRpcResponse(text.slice(0, place % text.length), DEPTH_MAX, "last");
     assert.instance(await part.catch((error) => error), JsonSyntaxError);
   });

@@ -325,7 +325,8 @@ class RpcExchange {
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
     const head = this.#hasStatusOfNode && response ? headOf(response) : { status: 200 };
     recording.end(head.status);
-    return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
+    const { error, isJsonRpc1 } = outcome;
+    return { content, isJsonRpc1, isAbsent: error?.isAbsent ?? false, ...head };
   }
 }
 

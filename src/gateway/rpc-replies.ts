@@ -22,6 +22,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** True if nobody has the method. */
   readonly isAbsent?: boolean;
+  /** True if the node responds in the form of JSON-RPC 1, whatever the form of the call. */
+  readonly isJsonRpc1?: boolean | undefined;
 }
 
 /**
@@ -108,7 +110,7 @@ export function writeReplies(
   replies: readonly Reply[],
 ): WrittenReplies {
   const responses = calls.flatMap((call, at) =>
-    call.id === undefined ? [] : [writeRpcResponse(call, replies[at]!.content)]
+    call.id === undefined ? [] : [writeRpcResponse(call, replies[at]!)]
   );
   if (responses.length === 0) {
     return { texts: [], status: 204, headers: { "cache-control": "no-store" } };
@@ -124,25 +126,28 @@ export function writeReplies(
   };
 }
 
-/** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
+/**
+ * Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. A node that responds in this
+ * form to each call has chosen the status itself.
+ */
 function statusOfReply(
   call: RpcCall | UnreadableCall,
-  { content, status, isAbsent }: Reply,
+  { content, status, isAbsent, isJsonRpc1 }: Reply,
 ): number {
-  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in content;
+  const isByStatus = !isFault(call) && call.isJsonRpc1 && !isJsonRpc1 && "error" in content;
   if (!isByStatus || status >= 400) return status;
   return isAbsent ? 404 : 500;
 }
 
 /** Writes the response to a request whose calls cannot be read. */
-export const writeRefusal = (refusal: Refusal): string[] =>
-  writeRpcResponse({}, replyOf(refusal).content);
+export const writeRefusal = (refusal: Refusal): string[] => writeRpcResponse({}, replyOf(refusal));
 
 function writeRpcResponse(
-  { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
-  content: ReplyContent,
+  call: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
+  { content, isJsonRpc1 }: Reply,
 ): string[] {
-  if (isJsonRpc1) {
+  const { id = "null" } = call;
+  if (call.isJsonRpc1 || isJsonRpc1) {
     return "error" in content
       ? ['{"result":null,"error":', content.error, `,"id":${id}}`]
       : ['{"result":', content.result, `,"error":null,"id":${id}}`];

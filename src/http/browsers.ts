@@ -87,10 +87,13 @@ export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
     /^deno\//i.test(headers.get("user-agent") ?? "");
 }
 
-/** Python's `websocket-client` sends the origin of the address to which it connects. */
+/**
+ * Python's `websocket-client` and Swift's Starscream send the origin of the address to which they
+ * connect, the latter with its scheme.
+ */
 function isOwnHandshake(headers: Pick<Headers, "get" | "has">): boolean {
   const [origin, host] = ["origin", "host"].map((name) => headers.get(name));
-  const isOwn = !!host && [`http://${host}`, `https://${host}`].includes(origin ?? "");
+  const isOwn = !!host && /^(?:http|ws)s?:\/\/(.+)$/.exec(origin ?? "")?.[1] === host;
   return isOwn && headers.has("sec-websocket-key");
 }
 
@@ -132,7 +135,7 @@ const isOwnSite = (site: string): boolean => site === "same-origin" || site === 
  * browsers leave out of `Origin`. The pages of files and apps have other schemes.
  */
 function isOwnPage(page: string, { url, headers }: PageRequest): boolean {
-  const [scheme] = /^https?:/i.exec(page) ?? [];
+  const [scheme] = /^(?:http|ws)s?:/i.exec(page) ?? [];
   const host = headers.get("host") ?? authorityOf(url) ?? "";
   const own = scheme && authorityOf(`${scheme}//${host}`);
   return own !== undefined && authorityOf(page) === own;

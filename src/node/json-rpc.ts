@@ -39,6 +39,8 @@ export interface RpcResponse {
   readonly result?: string | undefined;
   /** `undefined` if the node sends `null`: JSON-RPC 1 nodes send a null error with each result. */
   readonly error?: string | undefined;
+  /** True if the response has the form of JSON-RPC 1. */
+  readonly isJsonRpc1?: boolean;
 }
 
 /** If `wanted`, a response must not have two results; if `last`, the last one is used. */
@@ -60,7 +62,7 @@ export async function readRpcResponse(
   const wanted = {
     levels: isBatch ? 2 : 1,
     items: CALLS_MAX,
-    member: (name: string) => /^(?:id|result|error)$/.test(name),
+    member: (name: string) => /^(?:jsonrpc|id|result|error)$/.test(name),
     duplicates,
     isPassedOn: true,
   };
@@ -83,11 +85,12 @@ export function responseIn(text: string, { members }: Pick<Part, "members">): Rp
     const part = members?.get(name);
     return part && textOfPart(text, part);
   };
-  const error = member("error");
+  const [result, error] = [member("result"), member("error")];
   return {
     id: member("id"),
-    result: member("result"),
+    result,
     error: error === "null" ? undefined : error,
+    isJsonRpc1: result !== undefined && error !== undefined && !members?.has("jsonrpc"),
   };
 }
 
@@ -160,7 +163,9 @@ export function isNoMethod({ code, message }: Omit<RpcError, "messageJson">): bo
 }
 
 /** The JSON text of a result, or the failure of a call. */
-export type RpcOutcome = { readonly result: string; readonly error?: undefined } | RpcFailure;
+export type RpcOutcome =
+  & { readonly isJsonRpc1?: boolean | undefined }
+  & ({ readonly result: string; readonly error?: undefined } | RpcFailure);
 
 export interface RpcFailure {
   readonly error: SourceError;
@@ -170,8 +175,12 @@ export interface RpcFailure {
   readonly reason?: unknown;
 }
 
-export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutcome> {
-  if (error === undefined) return result === undefined ? { error: noResult() } : { result };
+export async function outcomeOf(
+  { result, error, isJsonRpc1 }: RpcResponse,
+): Promise<RpcOutcome> {
+  if (error === undefined) {
+    return result === undefined ? { error: noResult() } : { result, isJsonRpc1 };
+  }
   let read: RpcError;
   try {
     read = await readRpcError(error, "an error");
@@ -186,7 +195,7 @@ export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutc
     isAbsent: isNoMethod({ code, message }),
     isQuoting: true,
   });
-  return { error: failure, json: error };
+  return { error: failure, json: error, isJsonRpc1 };
 }
 
 const noResult = () =>

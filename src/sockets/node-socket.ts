@@ -48,7 +48,7 @@ export const CONTROLS_MAX = 20;
 /** The time without any sign of life. */
 const SILENCE_MS = 55_000;
 
-const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
+const MEMBERS = /^(?:jsonrpc|id|method|params|subscription|result|error)$/;
 
 export interface CallAtNode {
   readonly responding: Promise<RpcOutcome>;

@@ -294,7 +294,7 @@ function handshakeHeaders(
   request: Request,
 ): { readonly headers: Headers; readonly word: string | undefined } {
   const headers = new Headers([...request.headers]
-    .filter(([name]) => !name.startsWith("sec-websocket-")));
+    .filter(([name]) => name !== "sec-websocket-protocol"));
   const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",")
     .map((name) => name.trim());
   const at = offered.indexOf(BEARER);

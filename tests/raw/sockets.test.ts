@@ -470,6 +470,23 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   );
 
   sockets(
+    "clients that send the origin of the address to which they connect count as programs",
+    stage.test(async (url) => {
+      const { host } = new URL(url);
+      const authorization = `Basic ${btoa(`any:${TOKEN}`)}`;
+      for (const scheme of ["http", "ws"]) {
+        const headers = { origin: `${scheme}://${host}`, authorization };
+        const client = await SocketClient.open(`${url}/v1/rpc`, headers);
+        assert.is(client.refused, undefined, scheme);
+        assert.is((await client.call("eth_sendRawTransaction", ["0x"])).error, undefined, scheme);
+        const browser = { ...headers, "user-agent": "Mozilla/5.0 (X11)" };
+        const page = await SocketClient.open(`${url}/v1/rpc`, browser);
+        assert.is(errorOf(await page.call("eth_sendRawTransaction", ["0x"])).code, -32050);
+      }
+    }),
+  );
+
+  sockets(
     "if the node closes its connection, the client's ends, and new ones get 503 until it is back",
     stage.test(async (url, node) => {
       const client = await SocketClient.open(`${url}/v1/rpc`);
