@@ -95,6 +95,21 @@ shown("only operations that the node lists are shown", async () => {
   assert.is(get, undefined);
 });
 
+shown(
+  "the methods of a fork that have an underscore in their names are shown in full",
+  async () => {
+    methods.help = {
+      result:
+        '== Names ==\nname_show "name" ( options )\n\n== Wallet ==\nz_getbalance "address"\n' +
+        "z_getnewaddress",
+    };
+    const { read } = create({ node: { url, kind: "bitcoin" } });
+    let document = await read();
+    await until(async () => namesOf(document = await read()).includes("z_getbalance"));
+    assert.equal(namesOf(document).sort(), ["name_show", "z_getbalance", "z_getnewaddress"]);
+  },
+);
+
 for (const software of ["Satoshi:29.0.0", "Shibetoshi:1.14.9"]) {
   shown(`what is read of ${software} is the same if the operator hides the software`, async () => {
     methods.getnetworkinfo = { result: { subversion: `/${software}/` } };
