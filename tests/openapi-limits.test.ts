@@ -168,6 +168,22 @@ for (const [what, part, message] of OF_ONE_OBJECT) {
   });
 }
 
+limits("operations of Swagger repeat shared responses only up to a limit", async () => {
+  const schema = { enum: Array.from({ length: 1000 }, (_, i) => i) };
+  const get = { produces: ["text/b", "text/c"], responses: { 200: { $ref: "#/responses/A" } } };
+  const text = JSON.stringify({
+    ...{ swagger: "2.0", info: { title: "a", version: "1" }, produces: ["text/a"] },
+    paths: numbered(1000, { get }, (i) => `/${i}`),
+    responses: { A: { description: "", schema } },
+  });
+  const { document, diagnostics } = await load({ text, name: "a.json" });
+  assert.equal(diagnostics, []);
+  const shown = Object.values(document!.paths as Record<string, typeof GET>)
+    .flatMap(({ get }) => Object.values(get.responses) as { $ref?: string }[]);
+  const references = shown.filter(({ $ref }) => $ref === "#/components/responses/A");
+  assert.ok(references.length > 800 && references.length < 900, String(references.length));
+});
+
 limits("a document may have any number of schemas", async () => {
   const components = { schemas: numbered(20_000, {}) };
   const info = { title: "a", version: "1" };

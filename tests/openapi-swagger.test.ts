@@ -215,8 +215,30 @@ swagger("produces in an operation takes precedence over produces in the document
   });
   const schema = { type: "string", format: "binary" };
   assert.equal(operation.responses[200].content, { "text/b": { schema, example: "x" } });
-  assert.equal(operation.responses.default, { $ref: "#/components/responses/Bad" });
+  const content = { "text/b": { schema: { type: "string" } } };
+  assert.equal(operation.responses.default, { description: "Bad", content });
   assert.equal(Object.keys(document.components.responses.Bad.content), ["text/a"]);
+});
+
+swagger("a shared response stays a reference unless the operation has other types", async () => {
+  const shared = {
+    Block: { description: "A block", schema: { $ref: "#/definitions/Block" } },
+    Empty: { description: "Nothing" },
+  };
+  const more = {
+    produces: ["text/a"],
+    responses: shared,
+    definitions: { Block: { type: "object" } },
+  };
+  const responses = { 200: { $ref: "#/responses/Block" }, 204: { $ref: "#/responses/Empty" } };
+  for (const produces of [undefined, ["text/a"]]) {
+    const { operation } = await upgrade({ responses, produces }, more);
+    assert.equal(operation.responses[200], { $ref: "#/components/responses/Block" });
+  }
+  const types = ["text/a", "application/msgpack"];
+  const { operation } = await upgrade({ responses, produces: types }, more);
+  assert.equal(Object.keys(operation.responses[200].content), types);
+  assert.equal(operation.responses[204], { $ref: "#/components/responses/Empty" });
 });
 
 swagger("x-nullable becomes nullable, and the discriminator becomes an object", async () => {

@@ -1,5 +1,6 @@
 /**
- * Limits how much larger a description becomes since operations repeat what their path items have.
+ * Limits how much larger a description becomes since operations repeat what they share, such as the
+ * parameters of their path items.
  *
  * @module
  */
@@ -10,9 +11,9 @@ export class CopyBudget {
   #left: number = LIMITS.added;
   readonly #sizes = new Map<unknown, number>();
 
-  /** Tells whether the value may be copied once more. */
-  take(value: unknown): boolean {
-    const size = estimateSize(value, this.#sizes);
+  /** Tells whether the value may be copied once more, or `times` more. */
+  take(value: unknown, times = 1): boolean {
+    const size = estimateSize(value, this.#sizes) * times;
     if (size > this.#left) return false;
     this.#left -= size;
     return true;

@@ -7,6 +7,7 @@
 import { LIMITS } from "./diagnostics.ts";
 import {
   filled,
+  isEqual,
   type Json,
   listOf,
   mapMembers,
@@ -16,6 +17,7 @@ import {
 } from "../json/values.ts";
 import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { memoize } from "../lazy.ts";
+import { CopyBudget } from "./copy-budget.ts";
 import { COMMON_METHODS, followReference, mapOperations } from "./operations.ts";
 import { mapSchemas } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
@@ -79,10 +81,13 @@ const simpleSchema = (value: Json): Json =>
 class SwaggerConverter {
   readonly #document: Json;
   readonly #sizeMax: number;
+  readonly #produced: readonly string[];
+  readonly #copies = new CopyBudget();
   #mediaTypes = 0;
 
   constructor(document: Json, sizeMax: number) {
     this.#document = document;
+    this.#produced = mediaTypes(document.produces);
     this.#sizeMax = sizeMax;
   }
 
@@ -93,7 +98,6 @@ class SwaggerConverter {
       objectOf(document.paths),
       (item) => this.#pathItem(objectOf(item)),
     );
-    const produced = mediaTypes(document.produces);
     const components = present({
       schemas: filled(objectOf(document.definitions)),
       parameters: await convertAll(
@@ -102,7 +106,7 @@ class SwaggerConverter {
       ),
       responses: await convertAll(
         document.responses,
-        (value) => this.#response(value, produced),
+        (value) => this.#response(value, this.#produced),
       ),
       securitySchemes: await convertAll(document.securityDefinitions, convertScheme),
     });
@@ -209,6 +213,22 @@ class SwaggerConverter {
     });
   }
 
+  /**
+   * A shared response has the media types of the document. It is repeated for an operation with
+   * other types, unless that would make the document too large.
+   */
+  #responses(responses: Json, produces: readonly string[]): Json {
+    const hasOwnTypes = !isEqual(produces, this.#produced);
+    return mapMembers(responses, (value, status) => {
+      if (status.startsWith("x-")) return value;
+      const response = objectOf(value);
+      const target = this.#resolve(response);
+      const isRepeated = hasOwnTypes && target !== response && target.schema !== undefined &&
+        this.#copies.take([target, produces], produces.length);
+      return this.#response(isRepeated ? target : response, produces);
+    });
+  }
+
   /** Fields of a form add to those of the path. */
   #bodies(own: readonly unknown[], inherited: readonly unknown[]): Json[] {
     const [bodies, ofPath] = [own, inherited].map((all) =>
@@ -230,10 +250,7 @@ class SwaggerConverter {
       ...keep(operation, sharedNames("operation")),
       parameters: this.#parameters(own),
       requestBody: this.#body(this.#bodies(own, inherited), operation.consumes ?? consumes),
-      responses: mapMembers(
-        objectOf(operation.responses),
-        (value, status) => status.startsWith("x-") ? value : this.#response(objectOf(value), types),
-      ),
+      responses: this.#responses(objectOf(operation.responses), types),
       servers: hasSchemes ? serversOf({ ...this.#document, schemes }) : undefined,
     });
   }
