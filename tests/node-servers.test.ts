@@ -6,8 +6,10 @@ import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { createNodeface } from "../src/index.ts";
+import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import type { DescriptionWithBase } from "../src/options.ts";
 import { type PlayedNode, playNode } from "./_gateway.ts";
+import { load } from "./description/_load.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 
 const servers = suite("the servers of a node's description");
@@ -96,8 +98,8 @@ const CALLED: readonly (readonly [
     "a server at another origin, and a relative one",
     describe([PUBLIC, { url: "/v1" }]),
     "",
-    "/hub/a",
-    "/hub/a",
+    "/v1/a",
+    "/v1/a",
   ],
   [
     "a server at another host, without a scheme",
@@ -217,6 +219,19 @@ servers(
     assert.is(await arrives("/v1/a", from, { base: "/v1" }), "/v1/a");
   },
 );
+
+servers("a server that is the node itself comes before public ones, and no note asks", async () => {
+  const local = { url: node.url.replace("127.0.0.1", "localhost") };
+  const own = [{ url: "https://rpc.example/far" }, { url: `${local.url}/near` }];
+  const from = describe([PUBLIC, { url: "https://rpc.example/v1" }, local]);
+  const paths = { ...from.paths, "/a": { servers: [PUBLIC, ...own], get: GET } };
+  assert.is(await arrives("/near/a", { ...from, paths }), "/near/a");
+  node.forget();
+  assert.is(await arrives("/hub/b", { ...from, paths: { "/b": { get: GET } } }), undefined);
+  assert.is(await arrives("/b", { ...from, paths: { "/b": { get: GET } } }), "/b");
+  const { diagnostics } = await load({ text: JSON.stringify(from) }, { node: node.url });
+  assert.equal(diagnostics.map(formatDiagnostic), []);
+});
 
 servers(
   "a relative server means the node, even in a description from another origin",

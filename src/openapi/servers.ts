@@ -6,6 +6,7 @@
 import { isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
+  filled,
   isObject,
   type Json,
   listOf,
@@ -59,7 +60,7 @@ export async function withServers(
   const [path = ""] = basePathsAtNode(document, context, from);
   const common = [{ url: NODE_SERVER + path }];
   const placed = await inSlices(mapServers(document, (servers) => {
-    const own = servers.flatMap((server) => usualHttpUrl(server, folder) ?? [])
+    const own = preferNode(servers.flatMap((server) => usualHttpUrl(server, folder) ?? []), node)
       .find((url) => hosts.has(hostOfNode(url)));
     if (!own) return servers;
     // An operation may repeat a server of the document, for which `base` stands.
@@ -98,10 +99,15 @@ export function basePathsAtNode(
 ): string[] {
   if (node === undefined) return [];
   const servers = base === undefined ? topServersOf(document) : [{ url: base }];
-  const paths = servers.flatMap((server) => usualHttpUrl(server, baseUrlOf(node, from)) ?? [])
-    .map((url) => belowNode(basePathOf(url), node))
-    .filter((path) => variablesOf(path).size === 0);
-  return [...new Set(paths)];
+  const urls = servers.flatMap((server) => usualHttpUrl(server, baseUrlOf(node, from)) ?? [])
+    .filter((url) => variablesOf(basePathOf(url)).size === 0);
+  return [...new Set(preferNode(urls, node).map((url) => belowNode(basePathOf(url), node)))];
+}
+
+/** Returns the URLs that have the node's host, or all if none has. */
+function preferNode(urls: readonly URL[], node: string): readonly URL[] {
+  const host = hostOfNode(new URL(node));
+  return filled(urls.filter((url) => hostOfNode(url) === host)) ?? urls;
 }
 
 /** Returns the URL with the usual values of its variables, or `undefined` for a WebSocket. */
