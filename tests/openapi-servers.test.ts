@@ -96,16 +96,64 @@ servers("the text of a host is not from the network, whatever its name is", asyn
   }
 });
 
-servers("if a server lacks its scheme, a note says so and offers its path", async () => {
-  const text = `${HEAD}servers: [{ url: "localhost:3333/core" }]\npaths: { /a: { get: {} } }\n`;
+async function servedWith(url: string) {
+  const text = `${HEAD}servers: [{ url: "${url}" }]\npaths: { /a: { get: {} } }\n`;
   const { diagnostics, document } = await load({ text }, { node: "http://127.0.0.1:9000" });
-  assert.equal(diagnostics.map(formatDiagnostic).filter((said) => said.includes("base path")), [
-    'openapi.yaml:3:10 the server "localhost:3333/core" lacks http://, so the base path of the ' +
-    "node is unknown, and / is used; to use another path, write description: " +
-    "{ from: openapi.yaml, base: /core }",
-  ]);
-  assert.equal(document!.servers, [{ url: "./v1/node" }]);
+  const notes = diagnostics.map(formatDiagnostic).filter((said) => said.includes("base path"));
+  return { notes, served: (document!.servers as Json[])[0]!.url };
+}
+
+for (
+  const host of [
+    "localhost:3333",
+    "127.0.0.1:8080",
+    "192.168.1.20",
+    "[::1]:8080",
+    "localhost",
+    "api.example.com",
+    "v1.api.example.org",
+    "node.example.io",
+    "example.com",
+    "<host>",
+    "<host>:8080",
+  ]
+) {
+  servers(`if a server lacks its scheme, a note says so and offers its path: ${host}`, async () => {
+    const { notes, served } = await servedWith(`${host}/core`);
+    assert.equal(notes, [
+      `openapi.yaml:3:10 the server "${host}/core" lacks http://, so the base path of the node ` +
+      "is unknown, and / is used; to use another path, write description: " +
+      "{ from: openapi.yaml, base: /core }",
+    ]);
+    assert.is(served, "./v1/node");
+  });
+}
+
+servers("a relative path is no host, even if it has dots", async () => {
+  const paths = ["v1.0/api", "v1.0.beta/api", "1.0", "api.php", "index.php/api", "v2", "a.b/c:80"];
+  for (const path of paths) {
+    for (const url of [path, `/${path}`, `./${path}`]) {
+      assert.equal(await servedWith(url), { notes: [], served: `./v1/node/${path}` }, url);
+    }
+  }
+  for (const path of ["/localhost:80", "./api.example.com", "/127.0.0.1"]) {
+    assert.equal((await servedWith(path)).notes, [], path);
+  }
 });
+
+servers(
+  "a server that lacks its scheme offers its path by the values of its variables",
+  async () => {
+    const variables = "{ port: { default: '3333' } }";
+    const text = `${HEAD}servers: [{ url: "10.0.0.2:{port}/core", variables: ${variables} }]\n` +
+      "paths: { /a: { get: {} } }\n";
+    const { diagnostics } = await load({ text }, { node: "http://127.0.0.1:9000" });
+    assert.match(
+      diagnostics.map(formatDiagnostic).join("\n"),
+      '"10.0.0.2:3333/core" lacks http://',
+    );
+  },
+);
 
 for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
   for (

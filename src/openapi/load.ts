@@ -35,7 +35,14 @@ import { normalize } from "./normalize.ts";
 import { hasMoreOperations, withValidOperations } from "./operations.ts";
 import type { DiagnosedFile } from "./parse.ts";
 import { resolve } from "./resolve.ts";
-import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
+import {
+  basePathsAtNode,
+  checkServers,
+  pathWithoutScheme,
+  type ServerContext,
+  usualUrl,
+  withServers,
+} from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** The file of a description. */
@@ -192,21 +199,18 @@ function checkVersion(document: unknown, diagnostics: Diagnostics): boolean {
   return refuse([key], `unknown version ${excerpt(formatJson(document[key]))}; `);
 }
 
-/** Matches `localhost:3333/core`, whose scheme would be `localhost:`. */
-const WITHOUT_SCHEME = /^[\w.-]+:\d+(\/.*)?$/;
-
 function explainBase(
   [path = "", other = "/v1"]: readonly string[],
   { servers }: Json,
   entry: string,
 ): string {
-  const urls = listOf(servers).map((server) => textOf(objectOf(server).url) ?? "");
-  const [url, base = "/"] = urls.map((url) => WITHOUT_SCHEME.exec(url)).find(Boolean) ?? [];
+  const urls = listOf(servers).map((server) => usualUrl(objectOf(server)) ?? "");
+  const url = urls.find((url) => pathWithoutScheme(url) !== undefined);
   const isUnknown = url !== undefined && path === "";
   const reason = isUnknown
     ? `the server ${quoteName(url)} lacks http://, so the base path of the node is unknown, and`
     : "the servers do not determine the base path of the node, so";
-  const wanted = isUnknown ? base : other || "/";
+  const wanted = (isUnknown ? pathWithoutScheme(url) : other) || "/";
   return `${reason} ${path || "/"} is used; to use another path, write ` +
     `description: { from: ${nameInCommand(entry)}, base: ${quoteIfNeeded(wanted)} }`;
 }

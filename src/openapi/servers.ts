@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/host-names.ts";
+import { isIpLiteral, isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
   filled,
@@ -110,13 +110,34 @@ function preferNode(urls: readonly URL[], node: string): readonly URL[] {
   return filled(urls.filter((url) => hostOfNode(url) === host)) ?? urls;
 }
 
-/** Returns the URL with the usual values of its variables, or `undefined` for a WebSocket. */
+/**
+ * Returns the URL with the usual values of its variables, or `undefined` for a WebSocket, and for a
+ * URL without its scheme.
+ */
 function usualHttpUrl(server: Json, base: string): URL | undefined {
   const text = usualUrl(server);
   if (text === undefined || !URL.canParse(text, base)) return undefined;
+  if (pathWithoutScheme(text) !== undefined) return undefined;
   const url = new URL(text, base);
   return /^https?:$/.test(url.protocol) ? url : undefined;
 }
+
+/**
+ * Returns the path of a URL that lacks its scheme, such as `localhost:3333/core`, or `undefined` if
+ * the URL has a scheme or may be a relative one.
+ */
+export function pathWithoutScheme(url: string): string | undefined {
+  const [host = ""] = /^[^/\\?#]*/.exec(url) ?? [];
+  const isHost = HOST_ALONE.test(host) || LONG_NAME.test(host) || isIpLiteral(host) ||
+    isLoopback(host);
+  return isHost ? url.slice(host.length) : undefined;
+}
+
+/** Matches a host with its port, a placeholder such as `<host>`, and names with a common ending. */
+const HOST_ALONE = /^(?:[\w.<>-]+:\d+|<[\w -]+>|[\w.-]+\.(?:com|net|org))$/i;
+
+/** Relative paths may begin with `v1.0`, `v1.0.beta` or `api.php`. */
+const LONG_NAME = /^(?!v\d)[a-z][\w-]*(?:\.[\w-]+)+\.[a-z]{2,}$/i;
 
 /** In Swagger 2.0, an operation may repeat the document's server with another scheme. */
 const hostOfNode = ({ hostname, port }: URL): string =>
