@@ -158,6 +158,37 @@ swagger("the description beside a reference is kept, as in OpenAPI 3.0", async (
   });
 });
 
+swagger("a parameter keeps its schema, example and deprecation, as in OpenAPI 3.0", async () => {
+  const more = { deprecated: true, example: 7 };
+  const integer = { type: "integer", "x-nullable": true };
+  const { document, operation } = await upgrade({
+    parameters: [
+      { name: "a", in: "query", schema: integer, maximum: 9, ...more },
+      { name: "b", in: "query", schema: { $ref: "#/definitions/B" }, "x-example": "c" },
+      { name: "c", in: "header", type: "string", schema: { type: "integer", minLength: 1 } },
+      { $ref: "#/parameters/Shared" },
+    ],
+  }, {
+    parameters: { Shared: { name: "s", in: "query", schema: { type: "boolean" } } },
+    definitions: { B: { type: "string" } },
+  });
+  const schema = { type: "integer", nullable: true, maximum: 9 };
+  assert.equal(operation.parameters, [
+    { name: "a", in: "query", ...more, schema },
+    { name: "b", in: "query", schema: { $ref: "#/components/schemas/B" }, example: "c" },
+    { name: "c", in: "header", schema: { type: "string", minLength: 1 } },
+    { $ref: "#/components/parameters/Shared" },
+  ]);
+  assert.equal(document.components.parameters.Shared.schema, { type: "boolean" });
+  const fields = [{ name: "f", in: "formData", schema: { type: "integer" }, ...more }];
+  const form = (await upgrade({ parameters: fields })).operation.requestBody.content;
+  const { properties } = form["application/x-www-form-urlencoded"].schema;
+  assert.equal(properties, { f: { type: "integer", ...more } });
+  const body = { name: "b", in: "body", schema: { type: "object" }, example: { n: 1 } };
+  const { content } = (await upgrade({ parameters: [body] })).operation.requestBody;
+  assert.equal(content["application/json"], { schema: { type: "object" }, example: { n: 1 } });
+});
+
 swagger("an operation's form has the fields of its path, unless it has such a field", async () => {
   const field = (name: string, type: string) => ({ name, in: "formData", type });
   const { document } = await normalizeDocument({

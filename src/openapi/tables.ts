@@ -169,14 +169,14 @@ export const SWAGGER: Rows = {
     "securityDefinitions:{securityScheme}",
   pathItem: `${OPERATIONS} parameters:parameter[]`,
   operation: `${OPERATION} consumes produces schemes`,
-  parameter:
-    `${SIMPLE} name! in!:placeInSwagger description:text required allowEmptyValue schema:schema`,
+  // Many Swagger 2.0 documents contain members of parameters and schemas from OpenAPI 3.0.
+  parameter: `${SIMPLE} name! in!:placeInSwagger description:text required allowEmptyValue ` +
+    "schema:schema deprecated example",
   simple: SIMPLE,
   header: `${SIMPLE} description:text`,
   response: "description*:text schema:schema headers:{header} examples",
   securityScheme: "type! description:text name:text in flow:text authorizationUrl:url " +
     "tokenUrl:url scopes",
-  // Many Swagger 2.0 documents contain schema members from OpenAPI 3.0.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator collectionFormat`,
 };
 

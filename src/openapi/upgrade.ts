@@ -78,6 +78,12 @@ function upgradeSchema(schema: Json): Json {
 const simpleSchema = (value: Json): Json =>
   upgradeSchema(keep(value, [...sharedNames("simple schema"), "x-nullable"], false));
 
+/** In many documents, a parameter has a schema, although Swagger allows that only in a body. */
+const schemaOfParameter = (parameter: Json): Json => ({
+  ...objectOf(parameter.schema),
+  ...simpleSchema(parameter),
+});
+
 class SwaggerConverter {
   readonly #document: Json;
   readonly #sizeMax: number;
@@ -147,14 +153,17 @@ class SwaggerConverter {
 
   #parameter(parameter: Json): Json {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
-    const { "x-example": example, ...converted } = keep(parameter, sharedNames("parameter"));
+    const { "x-example": extension, example = extension, ...converted } = keep(
+      parameter,
+      sharedNames("parameter"),
+    );
     const place = String(parameter.in);
     if (place === "path") converted.required = true;
     if (place !== "query") delete converted.allowEmptyValue;
     return present({
       ...converted,
       ...styleOf(parameter, place),
-      schema: simpleSchema(parameter),
+      schema: schemaOfParameter(parameter),
       example,
     });
   }
@@ -167,8 +176,8 @@ class SwaggerConverter {
   #body(parameters: readonly Json[], consumes: unknown): Json | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
     if (body) {
-      const { schema = {} } = body;
-      const content = this.#content(mediaTypes(consumes), { schema });
+      const { schema = {}, example } = body;
+      const content = this.#content(mediaTypes(consumes), present({ schema, example }));
       return { ...keep(body, sharedNames("parameter requestBody")), content };
     }
     const fields = parameters.filter((parameter) => parameter.in === "formData");
@@ -176,8 +185,8 @@ class SwaggerConverter {
     const [properties, encoding]: [Json, Json] = [{}, {}];
     for (const field of fields) {
       const name = String(field.name);
-      const { description } = field;
-      setMember(properties, name, present({ ...simpleSchema(field), description }));
+      const described = keep(field, ["description", "deprecated", "example"], false);
+      setMember(properties, name, { ...schemaOfParameter(field), ...described });
       const style = styleOf(field, "query");
       if (style) setMember(encoding, name, style);
     }
