@@ -61,7 +61,11 @@ export function linkToOtherView(fragment: () => string): void {
 
 /** Puts the service's address into the commands, makes them copyable, and shows a first call. */
 export function showAddress(): void {
-  for (const name of document.querySelectorAll("var")) name.textContent = here;
+  for (const name of document.querySelectorAll("var")) {
+    // Below a path prefix, a proxy would redirect an address without its slash.
+    const isWhole = name.nextSibling === null && base.pathname !== "/";
+    name.textContent = isWhole ? `${here}/` : here;
+  }
   const more = document.querySelector<HTMLDetailsElement>("#node details.more");
   const close = () => more?.removeAttribute("open");
   addEventListener("keydown", ({ key }) => key === "Escape" && close());

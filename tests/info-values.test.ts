@@ -183,6 +183,26 @@ values("the duration of a status includes the time before a reload of the config
   ]);
 });
 
+values("the log says when a node that has warmed up is ok", () => {
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const stateLog = new StateLog({ label: "node", log, hide: [], memory: new LogMemory() });
+  const at = (minute: number, status: NodeStatus) =>
+    stateLog.note({ status, ...NO_FAULTS }, minute * 60_000);
+  const warmingUp = { status: "starting", code: "warming_up", reason: "is warming up" } as const;
+  at(0, warmingUp);
+  at(1, { status: "ok" });
+  at(61, warmingUp);
+  at(64, { status: "ok" });
+  const advice = "wait; the node's log shows its progress";
+  assert.equal(lines, [
+    `node is starting: is warming up; ${advice}`,
+    "node is ok",
+    `node is starting (after 1 h of ok): is warming up; ${advice}`,
+    "node is ok again, after 3 min of starting (is warming up)",
+  ]);
+});
+
 values("after a reload that mends it, the log says that the node is ok again", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);

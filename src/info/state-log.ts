@@ -267,7 +267,7 @@ function statusText(
   hasBeenOk: boolean,
 ): string | undefined {
   const { status: word } = status;
-  const after = before && before.word !== "starting" && before.word !== word
+  const after = before && before.word !== word
     ? `after ${formatDuration(now - before.since)} of ${before.word}`
     : undefined;
   if (word !== "ok") {
