@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { createServer, get, IncomingMessage, ServerResponse } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Listener, listener } from "../src/adapters/node.ts";
@@ -317,5 +318,116 @@ mounting("a client that sends all of a refused call reads the response", async (
   server.close();
   await calling.close();
 });
+
+const cookies: Operation = {
+  ...{ method: "GET", path: "/v1/cookies", operation },
+  handle: () => new Response(null, { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]] }),
+};
+const baking = createNodeface({ operations: [cookies] });
+
+type Head = [status: number, headers?: undefined];
+
+/** As on-headers 1.0.2 does, which `morgan` 1.10.0 and `compression` 1.8.0 use. */
+function onHeaders(response: ServerResponse, listen: () => void): void {
+  const { writeHead } = response;
+  response.writeHead = (...given: unknown[]) => {
+    const at = typeof given[1] === "string" ? 2 : 1;
+    const headers = given[at];
+    const pairs = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
+    for (const [name, value] of pairs) response.setHeader(name, value);
+    listen();
+    return writeHead.apply(response, given.slice(0, at) as Head);
+  };
+}
+
+mounting(
+  "middleware that wraps writeHead, as morgan does, leaves each response whole",
+  async () => {
+    const answer = listener(baking);
+    let seen: unknown;
+    const wrapped = (message: IncomingMessage, response: ServerResponse) => {
+      onHeaders(response, () => seen = response.getHeader("content-type"));
+      answer(message, response);
+    };
+    const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => name !== "date");
+    await serving(answer, async (url) => {
+      await serving(wrapped, async (wrappedUrl) => {
+        for (const path of ["/v1/info", "/v1/spec", "/spec.json", "/v1/cookies", "/v1/events"]) {
+          const [expected, response] = await Promise.all(
+            [url, wrappedUrl].map((each) => fetch(each + path)),
+          );
+          assert.is(response!.status, 200, path);
+          assert.equal(headersOf(response!), headersOf(expected!), path);
+          assert.is(seen, expected!.headers.get("content-type") ?? undefined, path);
+          if (path !== "/v1/events") {
+            assert.is(await response!.text(), await expected!.text(), path);
+          }
+        }
+      });
+    });
+  },
+);
+
+mounting("a response has all its cookies if the host has set a header before", async () => {
+  await serving((message, response) => {
+    response.setHeader("x-powered-by", "a host");
+    listener(baking)(message, response);
+  }, async (url) => {
+    const { headers } = await fetch(`${url}/v1/cookies`);
+    assert.equal(headers.getSetCookie(), ["a=1", "b=2"]);
+    assert.is(headers.get("x-powered-by"), "a host");
+  });
+});
+
+/** As that of serverless-http, whose socket tells the head from the content as text. */
+class ServerlessResponse extends ServerResponse {
+  readonly written: Uint8Array[] = [];
+  #hasHead = false;
+
+  constructor(message: IncomingMessage) {
+    super(message);
+    this.useChunkedEncodingByDefault = false;
+    const write = (part: string | Uint8Array, _: unknown, onWritten?: () => void) => {
+      const bytes = Buffer.from(part as string);
+      const start = this.#hasHead ? 0 : bytes.indexOf("\r\n\r\n") + 4;
+      this.#hasHead = true;
+      this.written.push(bytes.subarray(start));
+      onWritten?.();
+      return true;
+    };
+    const [on, cork] = [() => {}, () => {}];
+    const socket = { write, on, cork, uncork: cork, removeListener: on, destroy: on };
+    this.assignSocket({ ...socket, writable: true, _writableState: {} } as unknown as Socket);
+  }
+
+  override writeHead(status: number, reason?: unknown, headers?: unknown): this {
+    const given = (typeof reason === "string" ? headers : reason) ?? {};
+    for (const [name, value] of Object.entries(given)) this.setHeader(name, value as string);
+    return super.writeHead(status, reason as string, headers as Record<string, string>);
+  }
+}
+
+/** AWS Lambda runs Node. */
+const frameworks = "Deno" in globalThis || "Bun" in globalThis ? [] : ["no framework", "Express"];
+for (const framework of frameworks) {
+  mounting(`a serverless host gets the bytes of a compressed response: ${framework}`, async () => {
+    const message = new IncomingMessage(new Socket());
+    const headers = { host: "localhost", "accept-encoding": "gzip" };
+    const rawHeaders = Object.entries(headers).flat();
+    const head = { method: "GET", url: "/v1/spec", httpVersion: "1.1", headers, rawHeaders };
+    Object.assign(message, head).push(null);
+    const response = new ServerlessResponse(message);
+    const { written } = response;
+    if (framework === "Express") {
+      Object.setPrototypeOf(response, Object.create(ServerResponse.prototype));
+    }
+    const records: unknown[] = [];
+    listener(anywhere, { onResponse: ({ status }) => records.push(status) })(message, response);
+    await once(response, "finish");
+    assert.is(response.getHeader("content-encoding"), "gzip");
+    assert.match(gunzipSync(Buffer.concat(written)).toString(), /^<!DOCTYPE html>/);
+    assert.equal(records, [200]);
+  });
+}
 
 mounting.run();

@@ -5,8 +5,8 @@
  */
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { type AddressInfo, Socket } from "node:net";
 import { FastResponse, type NodeResponse as SrvxResponse, sendNodeResponse } from "srvx/node";
 import { type Bytes, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
@@ -153,7 +153,7 @@ export async function respond(
 ): Promise<void> {
   const endEntry = beginEntry(callbacks, logHeadOf(message));
   let request: ServedRequest | undefined;
-  if (endEntry) endWith(response, endEntry, () => request?.clientName);
+  if (endEntry) endWith(message.socket, response, endEntry, () => request?.clientName);
   try {
     const refused = ownResponse(message) ?? refuse?.();
     if (!refused) request = requestOfMessage(message, response, originalUrl);
@@ -186,9 +186,13 @@ function send(response: ServerResponse, given: Response): Promise<void> {
   // Deno's `ServerResponse` does not report the error of a body stream.
   const onFailure = (errored: unknown) =>
     response.destroyed || Object.assign(response, { errored });
-  const sent = IS_DENO && body instanceof ReadableStream
-    ? { ...form, body: watchBody(body, { onFailure, partMax: PART_LENGTH }) }
-    : form;
+  const sent = {
+    ...form,
+    headers: headersLeft(response, form),
+    body: IS_DENO && body instanceof ReadableStream
+      ? watchBody(body, { onFailure, partMax: PART_LENGTH })
+      : body,
+  };
   return sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
@@ -209,12 +213,34 @@ function serverFormOf(response: Response): ServerForm {
 }
 
 /** Without a text, middleware such as `compression` would take `undefined` for the headers. */
-function writeHead(
-  response: ServerResponse,
-  { status, statusText, headers }: ServerForm,
-): void {
+function writeHead(response: ServerResponse, form: ServerForm): void {
+  const { status, statusText } = form;
+  const headers = headersLeft(response, form);
   if (statusText) response.writeHead(status, statusText, headers);
   else response.writeHead(status, headers);
+}
+
+/**
+ * Middleware such as `morgan` replaces `writeHead`. Serverless hosts override it, or give the
+ * response a socket of their own.
+ */
+const isNative = ({ writeHead, socket }: ServerResponse): boolean =>
+  writeHead === ServerResponse.prototype.writeHead && socket instanceof Socket;
+
+/**
+ * Returns the headers for `writeHead`, as a list of names and values. A replaced `writeHead` may
+ * misread such a list (on-headers 1.0). If the host has set headers, Node 20 sends only one of
+ * several cookies in the list. In both cases, the headers are set here, and none are left.
+ */
+function headersLeft(response: ServerResponse, { headers }: ServerForm): ServerForm["headers"] {
+  if (isNative(response) && response.getHeaderNames().length === 0) return headers;
+  const values = new Map<string, string[]>();
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!;
+    values.set(name, [...values.get(name) ?? [], headers[at + 1]!]);
+  }
+  for (const [name, all] of values) response.setHeader(name, all.length > 1 ? all : all[0]!);
+  return [];
 }
 
 async function sendBytes(
@@ -226,9 +252,10 @@ async function sendBytes(
   await new Promise((resolve) => setImmediate(resolve));
   writeHead(response, form);
   if (!body) return void response.end();
-  if (body.byteLength <= SHORT_MAX) {
+  if (body.byteLength <= SHORT_MAX && isNative(response)) {
     // `node:http` sends the head and a string in one packet, but the head and a buffer in two
-    // packets. Two packets take twice the time (Node 26.10).
+    // packets. Two packets take twice the time (Node 26.10). Serverless hosts read any string as
+    // UTF-8.
     return void response.end(Buffer.from(body).toString("latin1"), "latin1");
   }
   // Deno 2.9 reports no progress during a write, so a long write would look like a client that has
@@ -258,11 +285,11 @@ async function sendHeld(
 }
 
 function endWith(
+  socket: Socket,
   response: ServerResponse,
   endEntry: EndEntry,
   client: () => string | undefined,
 ): void {
-  const { socket } = response.req;
   const end = () => {
     // `finish` is emitted even if the connection closed before all bytes were written.
     const isSent = response.writableFinished && !socket.destroyed && !socket.errored;
