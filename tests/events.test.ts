@@ -365,6 +365,14 @@ events("the number of listeners is limited, per address and in total", async () 
   assert.is((await late.json()).detail, "These events have ended; ask for them again");
 });
 
+events("events forbid compression, which would hold them back", () => {
+  const { listen } = open();
+  for (const method of ["GET", "HEAD"]) {
+    const { headers } = listen({ method });
+    assert.is(headers.get("cache-control"), "no-store, no-transform", method);
+  }
+});
+
 events("a client that has left before its stream opens is no listener", () => {
   const { node } = open();
   const request = new Request("http://localhost/v1/events", { signal: AbortSignal.abort() });

@@ -27,7 +27,8 @@ const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
-  "cache-control": "no-store",
+  // Middleware such as `compression` would hold back events, so it must not transform them.
+  "cache-control": "no-store, no-transform",
   // Without this header, nginx buffers a few kB of events.
   "x-accel-buffering": "no",
 };
