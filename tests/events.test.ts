@@ -64,15 +64,17 @@ function open(
   );
   node.begin(first);
   const listen = (
-    { query = "", id, address, method = "GET" }: {
+    { query = "", id, address, method = "GET", gone }: {
       query?: string;
       id?: string;
       address?: string;
       method?: string;
+      gone?: AbortSignal;
     } = {},
   ) => {
     const headers = { ...id !== undefined && { "last-event-id": id } };
     const request = new Request("http://localhost/v1/events", { headers, method });
+    if (gone) Object.assign(request, { gone });
     return node.stream.open(request, new URLSearchParams(query), address);
   };
   const read = (how: Parameters<typeof listen>[0] = {}) => {
@@ -247,6 +249,39 @@ events("events are kept for an hour", async () => {
     assert.equal((await read({ id }).events()).map(({ event }) => event), ["snapshot"]);
   } finally {
     performance.now = now;
+  }
+});
+
+events("a stream ends after an hour if the host may not tell that its client left", async () => {
+  const [{ now }, { setInterval }] = [performance, globalThis];
+  let passed = 0;
+  let check = () => {};
+  performance.now = () => now.call(performance) + passed;
+  globalThis.setInterval = ((run: () => void) => {
+    check = run;
+    return setInterval(() => {}, 1_000_000);
+  }) as typeof setInterval;
+  try {
+    const { node, read } = open();
+    const unwatched = read();
+    const watched = read({ gone: new AbortController().signal });
+    const [{ id } = { id: "" }] = await unwatched.events();
+    passed = 3_590_000;
+    check();
+    assert.is(node.stream.listeners, 2);
+    passed = 3_610_000;
+    check();
+    assert.is(node.stream.listeners, 1);
+    node.note(info({ height: 2 }));
+    assert.equal((await unwatched.events()).map(({ event }) => event), []);
+    for (const one of [read({ id }), watched]) {
+      const told = (await one.events()).filter(({ event }) => event !== "snapshot");
+      assert.equal(told.map(({ event }) => event), ["info", "head"]);
+      await one.leave();
+    }
+  } finally {
+    performance.now = now;
+    globalThis.setInterval = setInterval;
   }
 });
 

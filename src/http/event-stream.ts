@@ -9,7 +9,7 @@ import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
 import { unrefTimer } from "../with-timeout.ts";
-import { goneOf } from "./request.ts";
+import { goneOf, type ServedRequest } from "./request.ts";
 import { problem } from "./problem.ts";
 import { bareResponse } from "./response.ts";
 
@@ -23,6 +23,13 @@ const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
 export const COMMENT_INTERVAL_MS = 8000;
+
+/**
+ * The time after which a stream ends if the server may not tell that its client has left, as h3 1
+ * does not. Clients connect again, and miss nothing.
+ */
+const UNWATCHED_MAX_MS = 3_600_000;
+
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {
@@ -56,6 +63,8 @@ interface LoggedEvent {
 interface Listener {
   readonly names: ReadonlySet<string>;
   readonly client: string | undefined;
+  /** When the stream ends, as `performance.now` tells the time. */
+  readonly endsAt: number;
   sent: number;
   wantsMore: boolean;
   readonly controller: ReadableStreamDefaultController<Bytes>;
@@ -116,7 +125,7 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  open(request: Request, query: URLSearchParams, address: string | undefined): Response {
+  open(request: ServedRequest, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
       .map((name) => name.trim());
@@ -143,6 +152,7 @@ export class EventStream<Name extends string> {
         listener = {
           client,
           controller,
+          endsAt: request.gone ? Infinity : performance.now() + UNWATCHED_MAX_MS,
           wantsMore: false,
           sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
@@ -176,7 +186,8 @@ export class EventStream<Name extends string> {
     if (!this.#timer) {
       this.#timer = setInterval(() => {
         for (const listener of this.#listeners) {
-          if (listener.wantsMore) this.#enqueue(listener, COMMENT, 0);
+          if (performance.now() > listener.endsAt) this.#cut(listener);
+          else if (listener.wantsMore) this.#enqueue(listener, COMMENT, 0);
         }
       }, COMMENT_INTERVAL_MS);
       unrefTimer(this.#timer);
