@@ -200,16 +200,18 @@ mounting(
   },
 );
 
-for (const consumed of ["wholly", "partly"]) {
+for (const consumed of ["wholly", "partly", "into a text"]) {
   for (const method of ["POST", "PUT"]) {
     mounting(
-      `a ${method} whose content was ${consumed} consumed gets 500 with advice`,
+      `a ${method} whose content was consumed ${consumed} gets 500 with advice`,
       async () => {
         await serving(async (message, response) => {
           const isPartly = consumed === "partly" && message.method === method;
           if (isPartly) await new Promise((read) => message.once("data", read));
-          else for await (const _ of message);
+          let rawBody = "";
+          if (!isPartly) { for await (const part of message) rawBody += part; }
           message.pause();
+          if (consumed === "into a text") Object.assign(message, { rawBody });
           Object.assign(message, { body: { field: "1" } });
           listener(anywhere)(message, response);
         }, async (url) => {

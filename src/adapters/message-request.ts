@@ -23,7 +23,7 @@ export function requestOfMessage(
     // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx
     // 1.0 would mistake this for a disconnected client and a body that was already read.
     message.complete = true;
-    if (message.readableEnded && !("rawBody" in message)) {
+    if (message.readableEnded && !hasRawBody(message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
     }
   }
@@ -33,6 +33,10 @@ export function requestOfMessage(
 }
 
 const EMPTY_BODY = Buffer.alloc(0);
+
+/** Tells whether the host has left the content as bytes in `rawBody`. srvx takes no text. */
+export const hasRawBody = (message: IncomingMessage): boolean =>
+  Buffer.isBuffer((message as { readonly rawBody?: unknown }).rawBody);
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
@@ -64,7 +68,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   get readChunks(): ServedRequest["readChunks"] {
     const { req: message } = this.#node;
     // srvx itself handles content that is already in `rawBody`.
-    if (!hasContent(message) || "rawBody" in message) return undefined;
+    if (!hasContent(message) || hasRawBody(message)) return undefined;
     return (accept, stop) =>
       new Promise((resolve, reject) => {
         const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { notFound, problem } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
+import { hasRawBody } from "./message-request.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
 import {
@@ -74,10 +75,10 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   };
 }
 
-/** Tells whether the host has read the content, without leaving it in `rawBody`. */
+/** Tells whether the host has read the content, without leaving its bytes in `rawBody`. */
 function isParsed(message: IncomingMessage): boolean {
   const isRead = message.readableDidRead || message.readableEnded;
-  return isRead && hasContent(message) && !("rawBody" in message);
+  return isRead && hasContent(message) && !hasRawBody(message);
 }
 
 const refuseOutside = (): Response => notFound("", SECURITY_HEADERS);
