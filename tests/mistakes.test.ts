@@ -96,6 +96,10 @@ const ARGUMENTS: readonly Row<string>[] = [
     "a.b",
     "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
   ],
+  ...["nodeface.yaml", "check /etc/nodeface/nodeface.yaml"].map((args): Row<string> => {
+    const file = JSON.stringify(args.split(" ").at(-1));
+    return [args, `NODE_URL must be a URL; to read the file ${file}, write --config ${file}`];
+  }),
   ["--help=yes", "--help takes no value"],
   ["http://a http://b", 'unexpected argument "http://b"; see nodeface --help'],
   [
@@ -356,6 +360,17 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
     "1:14: node.url must not contain a user or a password; put them into a file, and name the file under node.auth",
     "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
+  ],
+  ...[
+    ...["rpcuser:hunter2", "eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x-_1"],
+    ...["4f3c".repeat(16), `${"Ab1".repeat(11)}=`],
+  ].map((text): Row<string> => [
+    `node: { url: 'http://a', auth: { basic_file: '${text}' } }`,
+    "1:46: node.auth.basic_file must be the path of a file, not the secret itself; a file of this folder begins with ./",
+  ]),
+  [
+    `forward: { clients: [{ name: a, allow: [b], token_file: ${"4f3c".repeat(16)} }] }`,
+    "1:57: forward.clients[0].token_file must be the path of a file, not the secret itself; a file of this folder begins with ./",
   ],
   [
     "node: { url: 'http://::1:8545' }",

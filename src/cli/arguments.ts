@@ -159,6 +159,17 @@ export class Arguments {
     else this.#texts.set(name, { text, called: flag });
   }
 
+  #addUrl(text: string): void {
+    if (!/^[^:]+\.(?:ya?ml|json)$/i.test(text)) {
+      this.#texts.set("url", { text, called: "NODE_URL" });
+    } else {
+      const word = quote(text);
+      this.problems.push(
+        `NODE_URL must be a URL; to read the file ${word}, write --config ${word}`,
+      );
+    }
+  }
+
   #readWords([first, ...others]: readonly string[]): void {
     if (first === undefined) return;
     let rest = others;
@@ -167,11 +178,11 @@ export class Arguments {
       const [value, ...more] = others;
       rest = more;
       if (first === "kinds") this.kindToPrint = value;
-      else if (value !== undefined) this.#texts.set("url", { text: value, called: "NODE_URL" });
+      else if (value !== undefined) this.#addUrl(value);
     } else if (/^[\w-]+$/.test(first)) {
       rest = others.slice(1);
       this.problems.push(explainWord(first));
-    } else this.#texts.set("url", { text: first, called: "NODE_URL" });
+    } else this.#addUrl(first);
     for (const value of rest) {
       this.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
     }

@@ -58,6 +58,7 @@ import {
   LISTEN,
   ORIGIN,
   PLACE,
+  secretFile,
   SIZE,
   TITLE,
   VARIABLE,
@@ -353,7 +354,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
       example: "wallet",
     }),
     token_file: optional(
-      path,
+      secretFile(path),
       "A file with the client's token: at least 32 characters, preferably hexadecimal. " +
         "A new token works within a second",
       {

@@ -44,6 +44,7 @@ import {
   PATH_OR_LINK,
   POINTER,
   REFERENCE_TEXT,
+  secretFile,
   SOURCE_GET,
   SOURCE_NAME,
   SOURCE_PATH,
@@ -86,7 +87,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
-    described(path, `A file with ${secret}`, {
+    described(secretFile(path), `A file with ${secret}`, {
       example: "~/.node/secret",
     }));
 

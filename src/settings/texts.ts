@@ -48,6 +48,25 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   },
 });
 
+/** A name with its password, a JSON Web Token (RFC 7519), a hexadecimal number, or Base64. */
+const SECRET_ITSELF = new RegExp(
+  String.raw`^(?:[^/\\:$~]{2,}:[^/\\]+|eyJ[\w-]+\.[\w-]+\.[\w-]*|[\da-fA-F]{32,}` +
+    String.raw`|(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w+=-]{32,})$`,
+);
+
+/** Its messages do not show what stands in its place, which may be the secret itself. */
+const NO_SECRET: Schema<string> = secret(
+  text("the path of a file", /^[^\r\n]+$/, {
+    explain: (path) =>
+      SECRET_ITSELF.test(path)
+        ? "must be the path of a file, not the secret itself; a file of this folder begins with ./"
+        : undefined,
+  }),
+);
+
+export const secretFile = (path: Schema<string>): Schema<string> =>
+  v.pipe(NO_SECRET, path as v.GenericSchema<string>);
+
 const ANY_ADDRESS =
   'must be an address, not "*"; use 0.0.0.0 for all IPv4 addresses, or :: for all';
 
