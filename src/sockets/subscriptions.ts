@@ -23,7 +23,8 @@ interface SubscriptionsOwner extends NodeSocketOwner {
   end(reason: "node"): void;
 }
 
-const SUBSCRIPTIONS_MAX = 32;
+/** `@solana/kit` begins another connection after as many. */
+const SUBSCRIPTIONS_MAX = 100;
 
 const TOO_MANY = new Refusal(
   403,
