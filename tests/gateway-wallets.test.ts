@@ -129,8 +129,9 @@ wallets("a name of a call of a wallet names no operation that a description call
 
 wallets("a wrong name of a call of a wallet is an error", () => {
   const known = [{ name: "balance", isMethod: true } as unknown as NodeOperation];
-  const lint = (list: object) =>
-    lintNames(known, resolveForward(list as never)!).map(({ message }) => message);
+  const lint = (list: object, wallets: string | undefined = KIND.wallets) =>
+    lintNames(known, resolveForward({ at_root: true, ...list } as never)!, wallets)
+      .map(({ message }) => message);
   const wrong = [{ name: "a", token_env: "T", allow: ["/wallet/hot balanse"] }];
   assert.match(lint({ clients: wrong })[0]!, "no such method; did you mean balance?");
   const starred = [{ name: "a", token_env: "T", allow: ["/wallet/* balance"] }];
@@ -138,6 +139,22 @@ wallets("a wrong name of a call of a wallet is an error", () => {
   assert.match(lint({ open: ["/wallet/hot balance"] })[0]!, "move it to forward.clients");
   const right = [{ name: "a", token_env: "T", allow: ["/wallet/hot balance"] }];
   assert.equal(lint({ clients: right }), []);
+  const misspelt = [{ name: "a", token_env: "T", allow: ["/wallets/hot balance"] }];
+  assert.match(lint({ clients: misspelt })[0]!, "has the form /wallet/NAME");
+  assert.match(lint({ clients: right, at_root: false })[0]!, "own paths are closed");
+  const none = lintNames(known, resolveForward({ clients: right } as never)!);
+  assert.match(none[0]!.message, "nodes of this kind have no paths of wallets");
+});
+
+wallets("the log and the metrics name the wallet of a call", async () => {
+  const options = { node: { url: node.url, kind: "mine" }, kinds: { mine: KIND } };
+  const forward = { open: ["reads"], at_root: true, clients: CLIENTS };
+  const { ask, calls } = forwarding(node.url, RPC, forward, options);
+  const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
+  for (const path of ["/wallet/hot", "/"]) {
+    await ask(path, { method: "POST", headers, body: JSON.stringify(call("number")) });
+  }
+  assert.equal(calls.map(({ operation }) => operation), ["/wallet/hot number", "number"]);
 });
 
 wallets.run();

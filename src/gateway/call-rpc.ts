@@ -32,6 +32,7 @@ import {
   type WrittenReplies,
 } from "./rpc-replies.ts";
 import type { ReadyCall, Sender } from "./sender.ts";
+import { nameAtWallet } from "./wallet-names.ts";
 import { atWallet, isWalletPath } from "./wallets.ts";
 
 export const rpcCalls: CallProtocol = {
@@ -201,8 +202,10 @@ class RpcExchange {
       }
       try {
         const checked = await this.#check(one);
-        const { operation } = checked.entry;
-        const recording = this.#gateway.record(operation, this.#context.lease, started);
+        const { lease, wallet } = this.#context;
+        const { name, access } = checked.entry.operation;
+        const shown = wallet === undefined ? name : nameAtWallet(wallet, name);
+        const recording = this.#gateway.record({ name: shown, access }, lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
         this.#replies[at] = this.#replyOf(error);

@@ -238,8 +238,15 @@ export class Gateway {
     return this.#capacity.isAnonymous(operation);
   }
 
-  /** @param started on the clock of `performance.now()` */
-  record(operation: NodeOperation, lease: Lease, started: number = performance.now()): Recording {
+  /**
+   * @param operation its name is logged
+   * @param started on the clock of `performance.now()`
+   */
+  record(
+    operation: Pick<NodeOperation, "name" | "access">,
+    lease: Lease,
+    started: number = performance.now(),
+  ): Recording {
     return new Recording(this, operation, lease, started);
   }
 
@@ -279,10 +286,15 @@ export class Recording {
   /** The number of bytes of the response. */
   bytes = 0;
   readonly #gateway: Gateway;
-  readonly #operation: NodeOperation;
+  readonly #operation: Pick<NodeOperation, "name" | "access">;
   readonly #lease: Lease;
   readonly #started: number;
-  constructor(gateway: Gateway, operation: NodeOperation, lease: Lease, started: number) {
+  constructor(
+    gateway: Gateway,
+    operation: Pick<NodeOperation, "name" | "access">,
+    lease: Lease,
+    started: number,
+  ) {
     this.#started = started;
     this.#gateway = gateway;
     this.#operation = operation;

@@ -21,7 +21,7 @@ import {
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 import { walletCallIn } from "./wallet-names.ts";
-import { walletOperations } from "./wallets.ts";
+import { isWalletPath, walletOperations } from "./wallets.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
@@ -30,32 +30,54 @@ export interface ForwardDiagnostic {
   readonly dependsOnReader?: boolean;
 }
 
+/** @param wallets what is before the names of the node's wallets, such as `/wallet/` */
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
+  wallets?: string,
 ): ForwardDiagnostic[] {
   return listedNames(forward).flatMap(({ list, name, isOpen }) => {
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
-    const found = lintName(operations, isOpen, name);
+    const found = walletCallIn(name)
+      ? lintWalletCall(operations, forward, { isOpen, name, wallets })
+      : lintName(operations, isOpen, name);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
+}
+
+type NameDiagnostic = [level: ForwardDiagnostic["level"], what: string];
+
+function lintWalletCall(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+  { isOpen, name, wallets }: {
+    readonly isOpen: boolean;
+    readonly name: string;
+    readonly wallets: string | undefined;
+  },
+): NameDiagnostic[] {
+  const { path, method } = walletCallIn(name)!;
+  if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
+  if (name.includes("*")) return [["error", "but a wallet and its method need full names"]];
+  if (wallets === undefined) return [["error", "but nodes of this kind have no paths of wallets"]];
+  if (!isWalletPath(path, wallets)) {
+    return [["error", `but the path of a wallet has the form ${wallets}NAME`]];
+  }
+  if (!forward.at_root) {
+    return [["error", "but the node's own paths are closed; set forward.at_root to true"]];
+  }
+  const methods = operations.filter(({ isMethod }) => isMethod).map(({ name }) => name);
+  if (methods.includes(method)) return [];
+  const right = didYouMean(nearest(method, methods));
+  return [["error", `but the description has no such method${right}`]];
 }
 
 function lintName(
   operations: readonly NodeOperation[],
   isOpen: boolean,
   name: string,
-): [ForwardDiagnostic["level"], string][] {
-  const ofWallet = walletCallIn(name);
-  if (ofWallet) {
-    if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
-    if (name.includes("*")) return [["error", "but a wallet and its method need full names"]];
-    const methods = operations.filter(({ isMethod }) => isMethod).map(({ name }) => name);
-    if (methods.includes(ofWallet.method)) return [];
-    const right = didYouMean(nearest(ofWallet.method, methods));
-    return [["error", `but the description has no such method${right}`]];
-  }
+): NameDiagnostic[] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
     const match = howNameMatches(name, operation);
@@ -75,7 +97,7 @@ function lintName(
     const what = "but * does not match operations in a description read over the network";
     return [["error", `${what}; write ${lines(covered)}`]];
   }
-  const found: [ForwardDiagnostic["level"], string][] = [];
+  const found: NameDiagnostic[] = [];
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
     const what = "an operationId that the author of the description can give to another operation";

@@ -11,6 +11,9 @@ interface WalletCall {
   readonly method: string;
 }
 
+/** Returns the name of a method at the path of a wallet. */
+export const nameAtWallet = (path: string, method: string): string => `${path} ${method}`;
+
 /** Reads a name such as `/wallet/hot getbalance`, by which a client may call a method at a path. */
 export function walletCallIn(name: string): WalletCall | undefined {
   const [, path, method] = /^(\/[!-~]*) (\S+)$/.exec(name) ?? [];

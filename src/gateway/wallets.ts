@@ -7,7 +7,7 @@
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import type { PolicyEntry, ResolvedClient } from "./policy.ts";
-import { walletCallIn } from "./wallet-names.ts";
+import { nameAtWallet, walletCallIn } from "./wallet-names.ts";
 
 /** @param prefix what is before the name of the wallet, such as `/wallet/` */
 export const isWalletPath = (path: string, prefix: string | undefined): boolean =>
@@ -25,7 +25,7 @@ export function atWallet(
 ): PolicyEntry {
   const { operation, permission, isOpenable } = entry;
   if (permission === "refused" && !isOpenable) return entry;
-  const wanted = `${path} ${operation.name}`;
+  const wanted = nameAtWallet(path, operation.name);
   const mayRead = (name: string) =>
     operation.access === "read" && (permission === "open" || entry.clients.includes(name));
   const isAllowed = ({ name, allow: { names } }: ResolvedClient) =>
