@@ -517,7 +517,7 @@ described(
         monitor: {
           findKind: () => Promise.resolve(node.kind),
           noteCall() {},
-          identity: { reasonAgainstCalls: () => Promise.resolve(undefined) },
+          identityCheck: { reasonAgainstCalls: () => Promise.resolve(undefined) },
         },
         description: () => Promise.resolve({ current }),
       },

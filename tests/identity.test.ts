@@ -28,7 +28,7 @@ identity("the expected node is ok, whether a text or a number is expected", asyn
   for (const chain_id of ["31337", 31337]) {
     const { info, monitor } = scene({ chain_id });
     assert.is((await info()).status, "ok");
-    assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+    assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
   }
 });
 
@@ -39,7 +39,7 @@ identity("another node is on the wrong network, and is not called", async () => 
   pass(1000);
   const reason = "chain_id is 1, but 31337 is expected";
   assert.is(
-    await monitor.identity.reasonAgainstCalls(),
+    await monitor.identityCheck.reasonAgainstCalls(),
     `The node is not the expected one: ${reason}`,
   );
   const { status, status_code, status_reason } = await info();
@@ -50,7 +50,7 @@ identity("another node is on the wrong network, and is not called", async () => 
   );
   held.fetch = onChain("0x7a69");
   pass(1000);
-  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
 });
 
 identity("a call waits for an identity that is at most ttl old", async () => {
@@ -58,10 +58,10 @@ identity("a call waits for an identity that is at most ttl old", async () => {
   await info();
   pass(999);
   const { asked } = held;
-  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
   assert.is(held.asked, asked);
   pass(1);
-  await Promise.all([1, 2].map(() => monitor.identity.reasonAgainstCalls()));
+  await Promise.all([1, 2].map(() => monitor.identityCheck.reasonAgainstCalls()));
   assert.is(held.asked, 2 * asked);
 });
 
@@ -73,7 +73,7 @@ identity("a node that does not tell its identity is not called", async () => {
   held.failure = "ECONNREFUSED";
   pass(1000);
   assert.is(
-    await monitor.identity.reasonAgainstCalls(),
+    await monitor.identityCheck.reasonAgainstCalls(),
     "The identity of the node is not known: it cannot be reached: connection refused",
   );
 });
@@ -104,16 +104,16 @@ identity("a failure of another source hides no other chain, and no missing ident
     },
     node: { kind: "mine", expect: { genesis: "x" } },
   });
-  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
   status = 500;
   for (const other of ["y", undefined]) {
     chain = other;
     pass(1000);
-    assert.ok(await monitor.identity.reasonAgainstCalls(), `${other}`);
+    assert.ok(await monitor.identityCheck.reasonAgainstCalls(), `${other}`);
   }
   chain = "x";
   pass(1000);
-  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
 });
 
 identity("the operator's own values do not count", async () => {
@@ -278,7 +278,7 @@ identity("a hidden identity is compared, and not shown", async () => {
   const reason = "is on another network than expected";
   assert.equal([chain_id, status_code, status_reason], [undefined, "wrong_network", reason]);
   assert.is(
-    await monitor.identity.reasonAgainstCalls(),
+    await monitor.identityCheck.reasonAgainstCalls(),
     `The node is not the expected one: ${reason}`,
   );
 });
@@ -306,7 +306,7 @@ identity("an identity from a source with a ttl of its own is asked with every qu
   assert.is((await info()).status, "ok");
   id = "y";
   pass(1000);
-  assert.ok(await monitor.identity.reasonAgainstCalls());
+  assert.ok(await monitor.identityCheck.reasonAgainstCalls());
 });
 
 identity(
@@ -382,7 +382,7 @@ identity("a poll during which a connection is lost is repeated", async () => {
     return response;
   };
   assert.match(
-    String(await monitor.identity.reasonAgainstCalls()),
+    String(await monitor.identityCheck.reasonAgainstCalls()),
     "chain_id is 1, but 31337 is expected",
   );
 });

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
+import { NodeMemory } from "../src/info/node-memory.ts";
 import { LogMemory, StateLog } from "../src/info/state-log.ts";
 import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
@@ -150,8 +151,8 @@ values("a start time that moves backwards is logged once an hour, unless it is h
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
-      const seen = { changes: [], last: undefined, started_at, respondedAt };
-      stateLog.note({ status: { status: "ok" }, seen, ...NO_FAULTS }, 0);
+      const news = { changes: [], seen: undefined, started_at, respondedAt };
+      stateLog.note({ status: { status: "ok" }, news, ...NO_FAULTS }, 0);
     }
     return lines.length;
   };
@@ -202,6 +203,31 @@ values("the log says when a node that has warmed up is ok", () => {
     "node is ok again, after 3 min of starting (is warming up)",
   ]);
 });
+
+values(
+  "a reload that reads values elsewhere changes nothing in the log of the service before",
+  () => {
+    const lines: string[] = [];
+    const log = (message: string) => void lines.push(message);
+    const before = new NodeMemory();
+    const after = before.withoutChain();
+    const at = (minute: number, { log: memory }: NodeMemory, version: string) =>
+      new StateLog({ label: "node", log, hide: [], memory }).note({
+        status: { status: "ok" },
+        news: {
+          changes: [],
+          seen: { software: "geth", version, at: "" },
+          started_at: undefined,
+          respondedAt: { monotonic: 0, date: NOW },
+        },
+        ...NO_FAULTS,
+      }, minute * 60_000);
+    at(0, before, "1.14");
+    at(1, after, "1.14-abc");
+    at(2, before, "1.14");
+    assert.equal(lines, ['node runs "geth 1.14"', 'node runs "geth 1.14-abc"']);
+  },
+);
 
 values("after a reload that mends it, the log says that the node is ok again", () => {
   const lines: string[] = [];

@@ -1202,7 +1202,7 @@ overTime("a CometBFT node whose application executes a block is judged by its st
   held.date = Date.parse(RECORDINGS.get("cosmos")!.now!);
   const { status, chain_id } = await info();
   assert.equal([status, chain_id], ["ok", RECORDINGS.get("cosmos")!.info.chain_id]);
-  assert.is(await monitor.identity.reasonAgainstCalls(), undefined);
+  assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
 });
 
 overTime(

@@ -7,8 +7,8 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Budget } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
-import { Slots } from "./slots.ts";
 import type { VerifyNode } from "./send-verified.ts";
+import { Slots } from "./slots.ts";
 
 const CLOSING_GRACE_MS = 4000;
 

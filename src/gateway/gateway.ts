@@ -45,7 +45,7 @@ interface GatewayOptions {
 /** The parts of the service that know the node. */
 interface NodeResources {
   readonly monitor: Pick<Monitor, "findKind" | "noteCall"> & {
-    readonly identity: Pick<Monitor["identity"], "reasonAgainstCalls">;
+    readonly identityCheck: Pick<Monitor["identityCheck"], "reasonAgainstCalls">;
   };
   /** Resolves to the description, after its changes have been read. */
   description(): Promise<CallableDescription>;
@@ -130,7 +130,7 @@ export class Gateway {
 
   /** Resolves to a refusal if the node is not the one that `node.expect` describes. */
   async refusalOfNode(): Promise<Refusal | undefined> {
-    const reason = await this.#options.resources.monitor.identity.reasonAgainstCalls();
+    const reason = await this.#options.resources.monitor.identityCheck.reasonAgainstCalls();
     return reason === undefined
       ? undefined
       : new Refusal(503, CODES.notReached, reason, { headers: LATER });

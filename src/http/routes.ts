@@ -5,8 +5,10 @@
  * | ------------------------------------------- | -------------------------------------------- |
  * | of the service (`own-paths`)                | the routes that `app` and `call-routes` list |
  * | of an operation of the host                 | `host-operations`                            |
- * | `/` and `/v1`, if the client wants no page  | the node, if it has the path                 |
+ * | `/` and `/v1`, if the client wants no page  | the node, as below, if it has the path       |
  * | any other path, with `forward.at_root`      | the node (`drop-in`)                         |
+ *
+ * An operation of the host replaces `/v1/events` and `/v1/history`.
  *
  * @module
  */

@@ -25,8 +25,8 @@ import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
 import { externalKeys, readExamples } from "./source-cache.ts";
-import type { QueryOutcome } from "./sources.ts";
 import type { Sightings } from "./sightings.ts";
+import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
@@ -66,7 +66,7 @@ export class Monitor {
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();
   /** Told that the node is on another chain than before. */
   readonly onIdentity: Listeners<[]> = new Listeners();
-  readonly identity: IdentityCheck;
+  readonly identityCheck: IdentityCheck;
   readonly #node: Node;
   readonly #options: MonitorOptions;
   readonly #clock: Clock;
@@ -101,7 +101,8 @@ export class Monitor {
       ttl,
       now: () => clock.now().monotonic,
     });
-    this.identity = new IdentityCheck(node, this.#reader, this.#poller, () => this.#nextSnapshot());
+    const pollEnd = () => this.#nextSnapshot();
+    this.identityCheck = new IdentityCheck(node, this.#reader, this.#poller, pollEnd);
     const { hide = [] } = this.#settings;
     this.#log = new StateLog({ label, hide, memory: memory.log, log });
     this.#sightings = memory.sightings;
@@ -224,8 +225,8 @@ export class Monitor {
     const { took, remarks } = this.#reader.state.review();
     const now = this.#clock.now();
     const { status, omitted, evidence: { plan } } = report;
-    const seen = this.#see(report);
-    this.#log.note({ status, seen, omitted, remarks }, now.monotonic);
+    const news = this.#newsIn(report);
+    this.#log.note({ status, news, omitted, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.
@@ -235,11 +236,11 @@ export class Monitor {
   }
 
   /** Returns what is new, unless the node did not respond. */
-  #see({ status, info, respondedAt, evidence: { reported, hasSaid } }: InfoReport) {
+  #newsIn({ status, info, respondedAt, evidence: { reported, hasSaid } }: InfoReport) {
     if (status.status === "unreachable" || status.status === "stale") return undefined;
-    const changes = this.#sightings.note({ reported, hasSaid, info, date: respondedAt.date });
-    if (changes.length > 0) this.onIdentity.emit();
-    return { changes, last: this.#sightings.last, started_at: reported.started_at, respondedAt };
+    const news = this.#sightings.note({ reported, hasSaid, info, date: respondedAt.date });
+    if (news.changes.length > 0) this.onIdentity.emit();
+    return { ...news, started_at: reported.started_at, respondedAt };
   }
 
   #snapshotOf({ info, evidence }: InfoReport): Promise<Snapshot> {

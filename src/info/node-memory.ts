@@ -24,9 +24,10 @@ export class NodeMemory {
     this.sightings = sightings;
   }
 
-  /** Returns the same memory, but of no chain. What is learnt of the chain stays apart. */
+  /** Returns the same memory, but of no chain. What is learnt from now on stays apart. */
   withoutChain(): NodeMemory {
-    const memory = new NodeMemory(this.history, this.log, this.sightings.withoutChain());
+    const log = Object.assign(new LogMemory(), this.log);
+    const memory = new NodeMemory(this.history, log, this.sightings.withoutChain());
     memory.#motion = this.#motion;
     return memory;
   }

@@ -33,6 +33,13 @@ export interface Sighting {
   readonly date: number;
 }
 
+/** What is new of the node. */
+export interface News {
+  readonly changes: readonly ChainChange[];
+  /** Missing if the node has not said what it is. */
+  readonly seen: LastSeen | undefined;
+}
+
 export class Sightings {
   #last: LastSeen | undefined;
   #chain: Partial<Readonly<Record<ChainKey, string | undefined>>> = {};
@@ -42,12 +49,12 @@ export class Sightings {
     return this.#last;
   }
 
-  /** Returns what has changed of the node's chain. */
-  note({ reported, hasSaid, info, date }: Sighting): ChainChange[] {
+  note({ reported, hasSaid, info, date }: Sighting): News {
     const changes = this.#noteChain(reported);
     if (changes.length > 0) this.#last = undefined;
-    if (hasSaid) this.#last = seenIn(info, date) ?? this.#last;
-    return changes;
+    const seen = hasSaid ? seenIn(info, date) : undefined;
+    this.#last = seen ?? this.#last;
+    return { changes, seen };
   }
 
   #noteChain(values: Values): ChainChange[] {

@@ -7,7 +7,7 @@ import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { LastSeen } from "./info.ts";
 import { formatDuration } from "../units.ts";
 import type { Instant } from "./clock.ts";
-import type { ChainChange } from "./sightings.ts";
+import type { ChainChange, News } from "./sightings.ts";
 import { clausesOf, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
 export type NodeLog = (message: string, event: NodeEvent) => void;
@@ -134,13 +134,13 @@ interface StateLogOptions {
 interface StateReport {
   readonly status: NodeStatus;
   /** Missing if the node does not respond, or only what it has said before is known. */
-  readonly seen?: {
-    readonly changes: readonly ChainChange[];
-    readonly last: LastSeen | undefined;
-    /** When the node says that it was started. */
-    readonly started_at: unknown;
-    readonly respondedAt: Instant;
-  } | undefined;
+  readonly news?:
+    | (News & {
+      /** When the node says that it was started. */
+      readonly started_at: unknown;
+      readonly respondedAt: Instant;
+    })
+    | undefined;
   readonly omitted: ReadonlyMap<string, string>;
   readonly remarks: ReadonlyMap<string, string>;
 }
@@ -156,11 +156,11 @@ export class StateLog {
   }
 
   /** @param now the time of a monotonic clock, in milliseconds */
-  note({ status, seen, omitted, remarks }: StateReport, now: number): void {
-    if (seen) {
-      this.#logChain(seen.changes, seen.respondedAt.monotonic);
-      this.#logStart(seen.started_at, seen.respondedAt);
-      if (seen.last) this.#logVersion(seen.last, now);
+  note({ status, news, omitted, remarks }: StateReport, now: number): void {
+    if (news) {
+      this.#logChain(news.changes, news.respondedAt.monotonic);
+      this.#logStart(news.started_at, news.respondedAt);
+      if (news.seen) this.#logVersion(news.seen, now);
     }
     this.#logStatus(status, now);
     this.#logRemarks("source", remarks, now);

@@ -122,7 +122,7 @@ export class Node {
   }
 
   noteLoss(): void {
-    this.#server.lose();
+    this.#server.losses++;
   }
 
   /**
