@@ -10,6 +10,8 @@ import { base, element } from "./service.ts";
 
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
+/** The longest time between the two clicks of a double click, in milliseconds. */
+export const DOUBLE_CLICK = 500;
 /** The length above which a value, such as a file, is not shown in full. */
 export const SHOWN_MAX = 100_000;
 const START = 1000;
@@ -92,6 +94,11 @@ export async function confirm(
       resolve(dialog.returnValue === "send" ? "" : "Not sent");
     });
     dialog.showModal();
+    const shownAt = performance.now();
+    // The second click on the button that opened the dialog is no answer.
+    dialog.addEventListener("click", (event) => {
+      if (event.timeStamp < shownAt + DOUBLE_CLICK) event.preventDefault();
+    });
     cancel.focus();
     onHidden();
   });

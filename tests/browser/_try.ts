@@ -50,8 +50,19 @@ export async function sendForm(operation: Locator): Promise<Shown> {
   };
 }
 
-export const confirmSent = (page: Page): Promise<void> =>
-  page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
+export async function confirmSent(page: Page): Promise<void> {
+  const send = page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true });
+  await answer(send, () => send.click());
+}
+
+/**
+ * Repeats an answer until the confirmation takes it: just after it opens, it takes none.
+ *
+ * @param shown the dialog, or a button in it
+ */
+export async function answer(shown: Locator, press: () => Promise<void>): Promise<void> {
+  do await press(); while (await shown.isVisible());
+}
 
 /** Empties all fields that have no entry in `values`. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {

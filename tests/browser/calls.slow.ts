@@ -13,6 +13,7 @@ import { describedBy } from "../nodes/_daemon.ts";
 import { closePages, inContext, launch, watch } from "./_browser.ts";
 import { mounted, SIMPLE } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
+import { answer } from "./_try.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
 import type { Served } from "./_serve.ts";
 
@@ -255,14 +256,14 @@ test("a write is sent only after confirmation, and only if the chain has not cha
     assert.is(await focused(), "Cancel");
     await page.keyboard.press("Tab");
     assert.is(await focused(), "Send");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await answer(dialog, () => dialog.getByRole("button", { name: "Cancel" }).click());
     await page.getByText("Not sent", { exact: true }).first().waitFor();
     assert.is(arrived(), 0);
 
     await ask();
     const [response] = await Promise.all([
       page.waitForResponse((response) => new URL(response.url()).pathname === path),
-      dialog.getByRole("button", { name: "Send" }).click(),
+      answer(dialog, () => dialog.getByRole("button", { name: "Send" }).click()),
     ]);
     assert.not.equal(response.status(), 401);
     assert.is(arrived(), 1);

@@ -17,7 +17,7 @@ import { callsTo } from "../nodes/_calls.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { closePages, launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { SIMPLE, visit } from "./_page.ts";
-import { openForm, operationAt } from "./_try.ts";
+import { answer, openForm, operationAt } from "./_try.ts";
 
 const reads = suite("calls of real nodes from the forms of both views");
 
@@ -162,7 +162,7 @@ async function callSimple(page: Page, name: string, { token }: How): Promise<Cal
   const confirmed = page.locator("#plain dialog").getByRole("button", { name: "Send" });
   const told = status.filter({ hasText: /^\d|^Fix|^No response/ });
   await told.or(confirmed).first().waitFor();
-  if (await confirmed.isVisible()) await confirmed.click();
+  if (await confirmed.isVisible()) await answer(confirmed, () => confirmed.click());
   await told.waitFor();
   page.off("request", note);
   const text = await status.innerText();
@@ -189,7 +189,7 @@ async function callScalar(page: Page, name: string, { isSampled, token }: How): 
   if (await confirmed.isVisible()) {
     // Chromium does not tell the content of a request that a page makes from a stream.
     body = await client.locator("#confirm dd").last().innerText();
-    await confirmed.click();
+    await answer(confirmed, () => confirmed.click());
   }
   const received = await response;
   // A client that is closed earlier complains that it cannot read the response.

@@ -11,6 +11,7 @@ import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { closePages, type Complaints, launch, watch } from "./_browser.ts";
 import { mounted } from "./_page.ts";
+import { answer } from "./_try.ts";
 
 const reference = suite("calling operations from the reference");
 
@@ -192,13 +193,13 @@ reference("a write is sent only after it has been confirmed", () =>
     const dialog = page.getByRole("dialog", { name: "Send POST /api/write?" });
     const press = page.getByRole("button", { name: /^Send post request/ });
     await press.click();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await answer(dialog, () => dialog.getByRole("button", { name: "Cancel" }).click());
     await page.getByText("Not sent", { exact: true }).first().waitFor();
     const writes = () =>
       atNode.filter(({ method, url }) => `${method} ${url}` === "POST /api/write").length;
     assert.is(writes(), 0);
     await press.click();
-    await dialog.getByRole("button", { name: "Send" }).click();
+    await answer(dialog, () => dialog.getByRole("button", { name: "Send" }).click());
     while (writes() === 0) await page.waitForTimeout(50);
     await page.getByText('"at"').first().waitFor();
     assert.is(writes(), 1);

@@ -5,10 +5,10 @@ import * as assert from "uvu/assert";
 import type { Json } from "../../src/json/values.ts";
 import { serious } from "./_axe.ts";
 import { closePages, launch, watch } from "./_browser.ts";
-import { NODE, SIMPLE } from "./_page.ts";
+import { hold, NODE, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { look } from "./_service.ts";
-import { confirmSent, openForm, operationAt, sendForm } from "./_try.ts";
+import { answer, confirmSent, openForm, operationAt, sendForm } from "./_try.ts";
 
 const results = suite("write operations and results on the simple page");
 
@@ -205,12 +205,63 @@ results(
         )
       );
       assert.ok(isPrevented);
-      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await answer(dialog, () => dialog.getByRole("button", { name: "Cancel" }).click());
       await dialog.waitFor({ state: "detached" });
       await ask(page);
       await look(page, true);
       await dialog.waitFor({ state: "detached" });
       assert.equal(asked, []);
+    }),
+);
+
+results(
+  "a double click on Send sends once, and a confirmation of a write is a separate click",
+  () =>
+    inPage(async (page) => {
+      const slow = operationAt(page, "slow");
+      await openForm(slow);
+      const respond = await hold(page, "**/t/slow");
+      await slow.getByRole("button", { name: "Send", exact: true }).dblclick();
+      respond();
+      await slow.locator(".status", { hasText: "200" }).waitFor();
+      assert.is(asked.length, 1);
+      const give = operationAt(page, "give");
+      await openForm(give);
+      const tell = await hold(page, "**/v1/info");
+      await give.getByRole("button", { name: "Send", exact: true }).dblclick();
+      await page.clock.pauseAt(Date.now() + 3_600_000);
+      tell();
+      const send = page.getByRole("dialog").getByRole("button", { name: "Send" });
+      for (const passed of [0, 400]) {
+        await page.clock.runFor(passed);
+        await send.click();
+        assert.ok(await send.isVisible(), `after ${passed} ms`);
+      }
+      await page.clock.runFor(100);
+      await send.click();
+      await give.locator(".status", { hasText: "200" }).waitFor();
+      assert.is(asked.length, 2);
+    }),
+);
+
+results(
+  "a double tap on Send, or a key that is held down, sends once",
+  () =>
+    inPage(async (page) => {
+      const respond = await hold(page, "**/t/slow");
+      const slow = operationAt(page, "slow");
+      await openForm(slow);
+      const isSent = await slow.locator(".send").evaluate((button) =>
+        ["touch", "touch", ""].map((pointerType) =>
+          button.dispatchEvent(
+            new PointerEvent("click", { pointerType, detail: 1, bubbles: true, cancelable: true }),
+          )
+        )
+      );
+      assert.equal(isSent, [true, false, false]);
+      respond();
+      await slow.locator(".status", { hasText: "200" }).waitFor();
+      assert.is(asked.length, 1);
     }),
 );
 

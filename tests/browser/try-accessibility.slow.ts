@@ -7,7 +7,7 @@ import { serious } from "./_axe.ts";
 import { closePages, launch } from "./_browser.ts";
 import { picture, SIMPLE } from "./_page.ts";
 import type { Served } from "./_serve.ts";
-import { openForm, operationAt, sendForm } from "./_try.ts";
+import { answer, openForm, operationAt, sendForm } from "./_try.ts";
 
 const everyone = suite("accessibility of the simple page's forms");
 
@@ -120,11 +120,12 @@ everyone(
         ["id path, string, required", "colour query, string", "body application/json", "Send"],
       );
       await page.keyboard.press("Enter");
-      await page.getByRole("dialog").waitFor();
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
       assert.equal(await focused(), ["Cancel", "solid"]);
       await page.keyboard.press("Tab");
       assert.equal(await focused(), ["Send", "solid"]);
-      await page.keyboard.press("Enter");
+      await answer(dialog, () => page.keyboard.press("Enter"));
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
         const name of ["body application/json", "Send", "Response body", "Copy"]
