@@ -25,7 +25,7 @@ const refusals = new WeakMap<Request, string>();
 let opened: Promise<Identity> | undefined;
 
 document.addEventListener("click", ({ target }) => {
-  if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
+  if ((target as Element).closest("button.show-api-client-button")) opened = readIdentity();
 }, true);
 
 export const hooks = { beforeRequest: chooseServer, requestBuilt: check };

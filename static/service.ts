@@ -72,7 +72,8 @@ export function showAddress(): void {
   addEventListener("click", ({ target }) => more?.contains(target as Node) || close());
   addEventListener("click", ({ target }) => {
     const button = target as HTMLElement;
-    if (!button.matches?.(".copy, .link")) return;
+    // HTML of a description may have these classes in Scalar, but no buttons.
+    if (!button.matches?.("button:is(.copy, .link)")) return;
     const article = button.closest("article");
     const code = button.closest(".command, .connect, .bare")?.querySelector("code")?.textContent;
     if (button.matches(".link")) location.hash = article!.id || article!.querySelector("h3")!.id;

@@ -11,6 +11,7 @@ import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { closePages, type Complaints, launch, watch } from "./_browser.ts";
 import { mounted } from "./_page.ts";
+import { look } from "./_service.ts";
 import { answer } from "./_try.ts";
 
 const reference = suite("calling operations from the reference");
@@ -72,6 +73,10 @@ reference.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
+/** Scalar keeps the classes and ids. */
+const HTML = '<div class="command"><code>hidden</code><p class="copy">copied</p></div>' +
+  '<p class="link">linked</p><div id="changed">changed</div>';
+
 function describe() {
   const operation = (summary: string) => ({
     summary,
@@ -80,7 +85,7 @@ function describe() {
   });
   return {
     openapi: "3.1.1",
-    info: { title: "Node", version: "1" },
+    info: { title: "Node", version: "1", description: HTML },
     servers: [{ url: `${urlOf(node)}/api` }],
     paths: {
       "/read": { get: { ...operation("Read"), "x-access": "read" } },
@@ -204,5 +209,31 @@ reference("a write is sent only after it has been confirmed", () =>
     await page.getByText('"at"').first().waitFor();
     assert.is(writes(), 1);
   }));
+
+reference(
+  "HTML in a description neither copies anything nor gets the page's notice",
+  () =>
+    inPage(async (page, complaints) => {
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error("Something is copied"));
+        document.execCommand = () => {
+          throw new Error("Something is copied");
+        };
+      });
+      for (const text of ["copied", "linked"]) {
+        await page.locator("#scalar").getByText(text, { exact: true }).click();
+      }
+      await page.route("**/spec.json", (route) =>
+        route.request().method() === "HEAD"
+          ? route.fulfill({ headers: { "x-description-version": "other" } })
+          : route.continue());
+      for (const isHidden of [true, false]) {
+        await look(page, isHidden);
+      }
+      await page.locator("#changed[role=status]").getByText("The description has changed.")
+        .waitFor();
+      assert.equal(complaints.console, []);
+    }),
+);
 
 reference.run();
