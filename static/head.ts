@@ -10,7 +10,7 @@ import {
   untilNow,
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
-import { base } from "./service.ts";
+import { base, here } from "./service.ts";
 
 /**
  * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
@@ -23,6 +23,10 @@ const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 let shownFigures = "";
+/** The longest response to the first call that is shown. */
+const RESPONSE_MAX = 120;
+/** The first call, with the state of the node in which it was made. */
+let firstCall: { readonly state: string } | undefined;
 const header = () => document.getElementById("node")!;
 
 /** Requests the info after each event, or every few seconds if there is no event stream. */
@@ -54,6 +58,7 @@ export class InfoFollower {
       else void this.#request();
     });
     setInterval(showAges, 1000);
+    void showCall(find(".state").dataset.state!);
     void this.#request();
   }
 
@@ -125,6 +130,8 @@ export class InfoFollower {
     this.#stream?.close();
     this.#stream = undefined;
     this.#isStreaming = false;
+    // Meanwhile, the node may restart unseen.
+    firstCall = undefined;
   }
 }
 
@@ -176,6 +183,25 @@ function showState({ state, label, note }: StateText): void {
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
   setText(span, note);
+  void showCall(state);
+}
+
+/** Makes the first call again in each new state in which the node responds. */
+async function showCall(state: string): Promise<void> {
+  const output = header().querySelector("output");
+  if (!output || firstCall?.state === state) return;
+  const call = firstCall = { state };
+  const isSilent = /^(outdated|stale|unreachable|silent)$/.test(state);
+  const text = isSilent ? "" : await responseTo(output.dataset.call!).catch(() => "");
+  // A later call may have been faster.
+  if (call === firstCall) output.textContent = text;
+}
+
+async function responseTo(path: string): Promise<string> {
+  const headers = { "X-Nodeface": "1" };
+  const response = await fetch(here + path, { headers, cache: "no-store" });
+  const { ok, status, statusText } = response;
+  return ok ? (await response.text()).slice(0, RESPONSE_MAX) : `${status} ${statusText}`;
 }
 
 /**

@@ -14,8 +14,8 @@ export const base: URL = new URL(
 /** `base` without the trailing slash, escaped for double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-/** The longest response to the first call, and list of operations, that are shown. */
-const RESPONSE_MAX = 120, OPERATIONS_MAX = 200;
+/** The longest list of operations that is shown. */
+const OPERATIONS_MAX = 200;
 
 export const isHere = (url: string): boolean => url.startsWith(`${here}/`);
 
@@ -59,7 +59,7 @@ export function linkToOtherView(fragment: () => string): void {
   }
 }
 
-/** Puts the service's address into the commands, makes them copyable, and shows a first call. */
+/** Puts the service's address into the commands, and makes them copyable. */
 export function showAddress(): void {
   for (const name of document.querySelectorAll("var")) {
     // Below a path prefix, a proxy would redirect an address without its slash.
@@ -79,17 +79,6 @@ export function showAddress(): void {
     if (button.matches(".link")) location.hash = article!.id || article!.querySelector("h3")!.id;
     void copyFrom(button, code ?? withoutLogin(location.href));
   });
-  const output = document.querySelector<HTMLElement>("#node output");
-  if (output && !document.querySelector("#node [data-state=unreachable]")) {
-    void showCall(output).catch(() => {});
-  }
-}
-
-async function showCall(output: HTMLElement): Promise<void> {
-  const response = await fetch(here + output.dataset.call, { headers: { "X-Nodeface": "1" } });
-  const text = await response.text();
-  const { ok, status, statusText } = response;
-  output.textContent = ok ? text.slice(0, RESPONSE_MAX) : `${status} ${statusText}`;
 }
 
 export async function copyFrom(button: HTMLElement, text: string): Promise<void> {

@@ -217,6 +217,25 @@ header("the header refreshes automatically, but only while the page is visible",
   assert.equal(requests, []);
 });
 
+header("the first call is made again in another state and on a page seen again only", async () => {
+  await open(page);
+  const shows = (name: string) => page.locator("#node output").getByText(name).waitFor();
+  await shows(NODE.name);
+  info = { ...NODE, name: "renamed" };
+  await refresh(page);
+  await page.locator("#node h1").getByText("renamed").waitFor();
+  await shows(NODE.name);
+  info = { ...NODE, status: "stale" };
+  await refresh(page);
+  await page.locator("#node output:empty").waitFor({ state: "attached" });
+  info = { ...NODE, name: "restarted" };
+  await refresh(page);
+  await shows("restarted");
+  info = { ...NODE, name: "woken" };
+  for (const isHidden of [true, false]) await look(page, isHidden);
+  await shows("woken");
+});
+
 header("values from a node are shown as text, never as HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   info = { name: hostile, software: hostile, chain_id: hostile, status: hostile, height: hostile };
@@ -250,7 +269,7 @@ async function open(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const output = document.querySelector("#node output");
     return output?.textContent !== "" ||
-      document.querySelector("#node [data-state=unreachable]") !== null;
+      document.querySelector("#node :is([data-state=stale], [data-state=unreachable])") !== null;
   });
 }
 
