@@ -12,9 +12,9 @@ const plain = document.getElementById("plain")!;
 
 /**
  * The area below the header bar, as a `rootMargin`. The first operation visible in this area is the
- * current operation.
+ * current operation. With a margin in pixels, a low window would have no such area.
  */
-const READ_AT = "-100px 0px -80%";
+const READ_AT = "-12% 0px -80%";
 let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);

@@ -152,6 +152,18 @@ filter("the navigation marks the entry of the operation in view, and scrolls to 
   await page.close();
 });
 
+filter("the navigation follows the reader in windows of every height", async () => {
+  const page = await open(chain.url);
+  const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
+  for (const [at, height] of [800, 500, 360].entries()) {
+    await page.setViewportSize({ width: 1280, height });
+    const id = ids[3 + at]!;
+    await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
+    await page.locator(`#plain nav [aria-current][href="#${id}"]`).waitFor();
+  }
+  await page.close();
+});
+
 filter(
   "the target of a link stays marked in the navigation until the user scrolls",
   async () => {
