@@ -11,7 +11,6 @@ import {
   fillIn,
   type FormRequest,
   isJson,
-  isNumeric,
   itemsOf,
   mistakeIn,
   type OperationForm,
@@ -333,7 +332,8 @@ function makeField(data: FieldData, value: string) {
   const text = lines?.map(({ text }) => text).join("\n") ?? value;
   const rows = Math.min(16, Math.max(3, text.split("\n").length));
   const placeholder = data.hint ?? (data.isFilled ? "" : example);
-  const inputMode = isNumeric(data) ? "decimal" : "text";
+  // On an iPhone, the keys for decimal numbers have no minus sign.
+  const inputMode = data.isUnsigned ? "decimal" : "text";
   const options = [...isRequired ? [] : [""], ...values ?? []]
     .map((value) => element("option", { value, textContent: value || "–" }));
   const input = isBody
@@ -397,6 +397,7 @@ function makeLabelled(
   const shown = [...facts, isRequired ? "required" : ""].filter(Boolean).join(", ");
   const words = [element("code", { textContent: name }), " ", element("i", { textContent: shown })];
   Object.assign(input, { id, name, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
+  input.setAttribute("autocorrect", "off");
   input.setAttribute("aria-describedby", `${id}-error`);
   if (isRequired) input.ariaRequired = "true";
   const error = element("p", { id: `${id}-error`, className: "error" });

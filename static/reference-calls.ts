@@ -19,6 +19,7 @@ export const token: HTMLInputElement = element("input", {
   spellcheck: false,
   autocapitalize: "off",
 });
+token.setAttribute("autocorrect", "off");
 /** For each request of an operation, the reason for not sending it; may be empty. */
 const refusals = new WeakMap<Request, string>();
 /** The node's identity when the user opened Scalar's client. */

@@ -71,6 +71,25 @@ form(
   },
 );
 
+form("the page knows which fields need no minus sign", async () => {
+  const schemas = [
+    { type: "integer", minimum: 0 },
+    { type: ["number", "null"], exclusiveMinimum: 0 },
+    { type: "integer", minimum: -1 },
+    { type: "integer", maximum: 7 },
+    { type: ["integer", "string"], minimum: 0 },
+  ];
+  const parameters = schemas.map((schema, at) => ({ name: `p${at}`, in: "query", schema }));
+  const { fields } = (await dataOf({ parameters }))!;
+  assert.equal(fields.map(({ isUnsigned }: Json) => isUnsigned ?? false), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 form("each placeholder of a path is a required field, even if it is not described", async () => {
   const parameters = [{ name: "id", in: "path", required: true, schema: { type: "integer" } }];
   const { fields } = (await dataOf({ parameters }, "/a/{id:[0-9]+}/{b}"))!;

@@ -33,6 +33,8 @@ export interface FieldData {
   readonly types?: readonly string[] | undefined;
   /** The `format` of the schema, such as `date-time`. */
   readonly format?: string | undefined;
+  /** True if it takes only numbers, and none below 0. */
+  readonly isUnsigned?: boolean | undefined;
   /** The media type of a body, and of a parameter with `content`. */
   readonly mediaType?: string | undefined;
   readonly isRequired?: boolean | undefined;

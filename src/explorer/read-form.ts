@@ -22,7 +22,7 @@ import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterLocation, type ParameterLocation } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative, typesIn, typesOf } from "../openapi/parameter-schema.ts";
-import { type FieldData, type OperationForm, parsed } from "./form-request.ts";
+import { type FieldData, isNumeric, type OperationForm, parsed } from "./form-request.ts";
 import { mayChange, methodNameOf } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
@@ -102,6 +102,7 @@ function readField(
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = readOnlyAlternative(root, parameter.schema);
+  const types = typeNamesOf(schema);
   // The service takes each parameter of a method once, and reads a list in it as JSON.
   const listing = content || isRpc ? {} : listingOf(root, schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
@@ -115,7 +116,8 @@ function readField(
   return {
     name,
     in: place,
-    ...content ? { mediaType } : { types: typeNamesOf(schema), format: textOf(schema.format) },
+    ...content ? { mediaType } : { types, format: textOf(schema.format) },
+    isUnsigned: (isNumeric({ types }) && isUnsigned(schema)) || undefined,
     isRequired: isRequired || undefined,
     ...listing,
     spans: multiSegmentOf(parameter) === true || undefined,
@@ -133,6 +135,11 @@ function readField(
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
   };
 }
+
+const isUnsigned = ({ minimum, exclusiveMinimum }: Json): boolean =>
+  [minimum, exclusiveMinimum].some((bound) =>
+    (typeof bound === "number" || typeof bound === "bigint") && bound >= 0
+  );
 
 const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
   pipeDelimited: "%7C",

@@ -267,6 +267,25 @@ tries(
     }),
 );
 
+tries(
+  "on a phone, numbers can be negative, and no keyboard corrects a text",
+  () =>
+    inPage(async (page) => {
+      const form = await openForm(operationAt(page, "things"));
+      assert.is(await form.getByLabel("limit").getAttribute("inputmode"), "text");
+      const secret = await openForm(operationAt(page, "secret"));
+      for (
+        const field of [
+          form.getByLabel("limit"),
+          secret.getByLabel("token"),
+          page.getByRole("searchbox"),
+        ]
+      ) {
+        assert.is(await field.getAttribute("autocorrect"), "off");
+      }
+    }),
+);
+
 tries("the form stays where it is while somebody types", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "wrong");
