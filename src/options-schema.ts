@@ -8,7 +8,7 @@ import type { DescriptionPlace } from "./description/source.ts";
 import { mistakeInLogo } from "./explorer/page-settings.ts";
 import { diagnosticsOfDocument, diagnosticsOfPaths } from "./host-operations/describe-operation.ts";
 import { formatJson, isPlainObject } from "./json/lossless.ts";
-import type { Json } from "./json/values.ts";
+import type { JsonObject } from "./json/values.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import {
@@ -96,7 +96,7 @@ const LOGO = v.pipe(
 );
 
 /** The content is checked as an OpenAPI document. */
-const JSON_OBJECT = v.pipe(json, v.custom<Json>(isPlainObject, "an object"));
+const JSON_OBJECT = v.pipe(json, v.custom<JsonObject>(isPlainObject, "an object"));
 
 const DOCUMENT_PARTS = object({
   info: v.optional(JSON_OBJECT),

@@ -9,7 +9,7 @@ import {
   type StateText,
   untilNow,
 } from "../src/explorer/head.ts";
-import { isObject, type Json } from "../src/json/values.ts";
+import { isObject, type JsonObject } from "../src/json/values.ts";
 import { base, here } from "./service.ts";
 
 /**
@@ -236,7 +236,7 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
 }
 
-export async function fetchObject(address: URL): Promise<Json | undefined> {
+export async function fetchObject(address: URL): Promise<JsonObject | undefined> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT);
     const response = await fetch(address, { cache: "no-cache", signal });

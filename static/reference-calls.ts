@@ -1,7 +1,7 @@
 /** Sends the calls of Scalar's client: adds the token, and asks before a write. */
 import { mayChange } from "../src/explorer/labels.ts";
 import { CALL_MARK } from "../src/gateway/annotate-operations.ts";
-import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { confirm, type Identity, readIdentity, SHOWN_MAX, startOf } from "./confirm.ts";
 import { element, here, isHere } from "./service.ts";
 
@@ -9,7 +9,7 @@ import { element, here, isHere } from "./service.ts";
 interface Call {
   readonly request: Request;
   readonly requestBuilder: { baseUrl: string; readonly path: { readonly raw: string } };
-  readonly operation: Json;
+  readonly operation: JsonObject;
 }
 
 export const token: HTMLInputElement = element("input", {

@@ -1,7 +1,7 @@
 /** Shows the description in Scalar, below the page header. */
 import { decodePercent } from "../src/decode.ts";
 import { anchorOf, tagFragment, UNTAGGED } from "../src/explorer/labels.ts";
-import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { operationsIn, SERVICE_TAG, TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
@@ -32,7 +32,7 @@ async function show(): Promise<void> {
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
   const [description, { createApiReference }] = await Promise.all([
-    loaded.then((response): Promise<Json> => response.clone().json()),
+    loaded.then((response): Promise<JsonObject> => response.clone().json()),
     import(new URL(scalar!, withoutLogin(location.href)).href),
   ]);
   const isForeign = "foreign" in document.getElementById("node")!.dataset;
@@ -67,13 +67,13 @@ async function show(): Promise<void> {
     customFetch: (input: RequestInfo | URL, init?: RequestInit) =>
       input.toString() === spec.href ? loaded : send(input, init),
     plugins: [() => ({ name: "nodeface", extensions: [], apiClientPlugins: [{ hooks }] })],
-    tagsSorter: (a: Json, b: Json) =>
+    tagsSorter: (a: JsonObject, b: JsonObject) =>
       Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
 }
 
 /** Scalar shows a secret in its samples, so the token is entered in the header. */
-function askForToken(description: Json): Json {
+function askForToken(description: JsonObject): JsonObject {
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
@@ -82,7 +82,7 @@ function askForToken(description: Json): Json {
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 
-function fragmentOf(description: Json, anchor: string): string | undefined {
+function fragmentOf(description: JsonObject, anchor: string): string | undefined {
   const found = operationsIn(description).find(({ path, operation }) =>
     anchor !== "" && anchorOf(path, operation) === anchor
   );

@@ -8,13 +8,13 @@ import { createNodeface } from "../src/index.ts";
 import { formatDiagnostic, locate } from "../src/openapi/diagnostics.ts";
 import { parse } from "../src/openapi/parse.ts";
 import { writeYaml } from "../src/openapi/write.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { inSlices, pause, type Work } from "../src/slices.ts";
 
 const large = suite("a large description");
 
 /** Creates a description whose operations take about a kilobyte each. */
-function describe(count: number): Json {
+function describe(count: number): JsonObject {
   const description = "What it is and how it is doing. ".repeat(25);
   const responses = { "200": { description } };
   const operations = Array.from(

@@ -5,7 +5,7 @@ import { NodeEvents } from "../src/info/events.ts";
 import type { Info } from "../src/info/info.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { isEqual, isObject, type Json } from "../src/json/values.ts";
+import { isEqual, isObject, type JsonObject } from "../src/json/values.ts";
 import { draws } from "./_runtime.ts";
 
 const events = suite("events of the node");
@@ -97,13 +97,16 @@ events(
     const fresh = read();
     assert.equal((await resumed.events()).map(({ event }) => event), []);
     const [first] = await fresh.events();
-    assert.is((first!.data as Json).status, "stale");
+    assert.is((first!.data as JsonObject).status, "stale");
     node.note(info({ height: 2 }));
     for (const one of [resumed, fresh]) {
-      assert.equal((await one.events()).map(({ event, data }) => [event, (data as Json).status]), [
-        ["info", "ok"],
-        ["status", "ok"],
-      ]);
+      assert.equal(
+        (await one.events()).map(({ event, data }) => [event, (data as JsonObject).status]),
+        [
+          ["info", "ok"],
+          ["status", "ok"],
+        ],
+      );
     }
   },
 );
@@ -124,9 +127,9 @@ events("a client that resumes while the node is down is told so", async () => {
   node.note(now);
   for (const one of [resumed, fresh]) {
     const [first] = await one.events();
-    const { status = "ok", status_code } = first!.data as Json;
+    const { status = "ok", status_code } = first!.data as JsonObject;
     assert.equal([first!.event, status, status_code], ["info", "stale", "connection_refused"]);
-    assert.is((first!.data as Json).updated_at ?? before, before);
+    assert.is((first!.data as JsonObject).updated_at ?? before, before);
   }
 });
 
@@ -143,7 +146,7 @@ events("the complete info comes first, followed by info, head and status events"
   node.note(info({ height: 2n ** 64n, status: "degraded", status_code: "alarm" }));
   node.note(info({ height: 1, status: "degraded", status_code: "alarm" }));
   const told = (await listener.events()).map(({ event, data }) => {
-    const { since: _, ...known } = data as Json;
+    const { since: _, ...known } = data as JsonObject;
     return [event, known];
   });
   assert.equal(told, [
@@ -194,7 +197,7 @@ events("a listener that reconnects gets each event that it missed exactly once",
   await listener.leave();
   for (let height = 10; height < 20; height++) node.note(info({ height }));
   const again = await read({ id: told.at(-1)!.id, query: "events=head" }).events();
-  const heights = [...told.slice(1), ...again].map(({ data }) => (data as Json).height);
+  const heights = [...told.slice(1), ...again].map(({ data }) => (data as JsonObject).height);
   assert.equal(heights, Array.from({ length: 18 }, (_, i) => i + 2));
   const none = await read({ id: again.at(-1)!.id, query: "events=head" }).events();
   assert.equal(none, []);
@@ -291,7 +294,7 @@ events("a listener that missed many events gets only the complete info", async (
   for (let height = 2; height < 300; height++) node.note(info({ height }));
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
-  assert.is((told[0]!.data as Json).height, 299);
+  assert.is((told[0]!.data as JsonObject).height, 299);
   // The missed events have more than 64 KiB in total, so the client gets a snapshot instead.
   for (let height = 300; height < 303; height++) {
     node.note(info({ height, text: `${height}${"x".repeat(30_000)}` }));
@@ -308,7 +311,7 @@ events("a listener that does not read is disconnected; the others get all events
   for (let height = 2; height < 12; height++) {
     node.note(info({ height, text: `${height}${"x".repeat(20_000)}` }));
     for (const { event, data } of await other.events()) {
-      if (event === "head") heads.push((data as Json).height);
+      if (event === "head") heads.push((data as JsonObject).height);
     }
   }
   assert.is(node.stream.listeners, 1);
@@ -328,7 +331,7 @@ events("an event has three lines, whatever characters the node sends", async () 
   const told = await listener.events();
   assert.equal(told.map(({ event }) => event), ["snapshot", "info"]);
   for (const { text } of told) assert.not.match(text, /[\r\0\u2028\u2029]/);
-  assert.is((told[1]!.data as Json).name, odd + odd);
+  assert.is((told[1]!.data as JsonObject).name, odd + odd);
 });
 
 events("an event never contains a member such as __proto__", async () => {

@@ -16,7 +16,7 @@ import { createCommonHeaders } from "../src/http/common-headers.ts";
 import { createNodeface } from "../src/index.ts";
 import type { InfoSettings } from "../src/info/settings.ts";
 import { formatJson } from "../src/json/lossless.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { parseReference } from "../src/info/query-plan.ts";
 import type { Reference } from "../src/kinds/kind.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
@@ -31,8 +31,8 @@ const HASH = `0x${"a1".repeat(32)}`;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-function playHead(head: Json) {
-  const results: Json = {
+function playHead(head: JsonObject) {
+  const results: JsonObject = {
     web3_clientVersion: "anvil/v1.7.1",
     eth_chainId: "0x7a69",
     eth_blockNumber: "0x5",
@@ -40,7 +40,7 @@ function playHead(head: Json) {
     eth_syncing: false,
     net_peerCount: "0x1",
   };
-  const answer = ({ id, method }: Json) => ({
+  const answer = ({ id, method }: JsonObject) => ({
     jsonrpc: "2.0",
     id,
     result: results[String(method)],
@@ -51,7 +51,7 @@ function playHead(head: Json) {
   };
 }
 
-async function givenBy(head: Json, info: InfoSettings = {}) {
+async function givenBy(head: JsonObject, info: InfoSettings = {}) {
   const answer = playHead(head);
   const fetch = (_: unknown, init?: RequestInit) =>
     Promise.resolve(new Response(answer(String(init?.body)), { headers: JSON_TYPE }));
@@ -144,7 +144,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
 }
 
 async function pageOf(
-  document: Json,
+  document: JsonObject,
   values: Record<string, string>,
   name: "simple" | "reference",
 ) {
@@ -173,10 +173,10 @@ const opened = async (kind = "ethereum") => {
   const parts = await loadInterface(kind);
   const document = await documentOfKind(parts, { title: "A" });
   const paths = Object.fromEntries(
-    Object.entries(document.paths as Json).map(([path, item]) => [
+    Object.entries(document.paths as JsonObject).map(([path, item]) => [
       path,
       Object.fromEntries(
-        Object.entries(item as Json).map(([verb, operation]) => [
+        Object.entries(item as JsonObject).map(([verb, operation]) => [
           verb,
           typeof operation === "object" ? { ...operation, "x-call": "open" } : operation,
         ]),
@@ -220,7 +220,7 @@ examples(
 );
 
 examples("x-example-from is ignored in a custom description and on write operations", async () => {
-  const get = (more: Json) => ({
+  const get = (more: JsonObject) => ({
     "x-call": "open",
     ...more,
     parameters: [{
@@ -236,7 +236,7 @@ examples("x-example-from is ignored in a custom description and on write operati
   const written = Object.entries(document.paths).map(([path, item]) => [
     path,
     Object.fromEntries(
-      Object.entries(item as Json).map(([verb, operation]) => [
+      Object.entries(item as JsonObject).map(([verb, operation]) => [
         verb,
         typeof operation === "object" ? { ...operation, "x-access": "write" } : operation,
       ]),

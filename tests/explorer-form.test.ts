@@ -4,18 +4,18 @@ import { mistakeIn, requestOf } from "../src/explorer/form-request.ts";
 import { V1 } from "../src/explorer/html.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 
 const form = suite("forms in the initial HTML");
 
 const DONE = { responses: { 200: { description: "Done" } } };
 
-const render = async (paths: Json, more: Json = {}) => {
+const render = async (paths: JsonObject, more: JsonObject = {}) => {
   const outline = await readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more });
   return (await renderContent(outline)).main;
 };
 
-async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
+async function dataOf(operation: JsonObject, path = "/a", method = "get", more: JsonObject = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
   const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
   return json === undefined ? undefined : JSON.parse(json);
@@ -81,7 +81,7 @@ form("the page knows which fields need no minus sign", async () => {
   ];
   const parameters = schemas.map((schema, at) => ({ name: `p${at}`, in: "query", schema }));
   const { fields } = (await dataOf({ parameters }))!;
-  assert.equal(fields.map(({ isUnsigned }: Json) => isUnsigned ?? false), [
+  assert.equal(fields.map(({ isUnsigned }: JsonObject) => isUnsigned ?? false), [
     true,
     true,
     false,
@@ -93,14 +93,14 @@ form("the page knows which fields need no minus sign", async () => {
 form("each placeholder of a path is a required field, even if it is not described", async () => {
   const parameters = [{ name: "id", in: "path", required: true, schema: { type: "integer" } }];
   const { fields } = (await dataOf({ parameters }, "/a/{id:[0-9]+}/{b}"))!;
-  assert.equal(fields.map(({ name, isRequired }: Json) => [name, isRequired]), [
+  assert.equal(fields.map(({ name, isRequired }: JsonObject) => [name, isRequired]), [
     ["id:[0-9]+", true],
     ["b", true],
   ]);
 });
 
 form("a body has a given example or one made from its schema, with all digits", async () => {
-  const body = async (media: Json, more: Json = {}) => {
+  const body = async (media: JsonObject, more: JsonObject = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
     return (await dataOf(operation, "/a", "post", more))?.fields[0];
   };
@@ -133,7 +133,7 @@ form("a body has a given example or one made from its schema, with all digits", 
 
 form("a parameter with JSON content is one text, which must be JSON", async () => {
   const schema = { type: "array", description: "The keys", items: { type: "string" } };
-  const fieldOf = async (media: Json) => {
+  const fieldOf = async (media: JsonObject) => {
     const content = { "application/json": media };
     return (await dataOf({ parameters: [{ name: "k", in: "query", required: true, content }] }))
       .fields[0];
@@ -170,7 +170,7 @@ form("a field has the type of its schema's only alternative beside null", async 
       Round: { allOf: [{ $ref: "#/components/schemas/Round" }] },
     },
   };
-  const fieldOf = async (schema: Json) => {
+  const fieldOf = async (schema: JsonObject) => {
     const parameters = [{ name: "p", in: "query", schema }];
     const [{ name: _, in: _in, ...field }] = (await dataOf({ parameters }, "/a", "get", {
       components,
@@ -181,7 +181,7 @@ form("a field has the type of its schema's only alternative beside null", async 
   const none = { type: "null" };
   const kind = { $ref: "#/components/schemas/Kind" };
   const choice = { types: ["string"], values: ["a", "b"] };
-  const given: readonly (readonly [schema: Json, field: Json])[] = [
+  const given: readonly (readonly [schema: JsonObject, field: JsonObject])[] = [
     [{ anyOf: [strings, none] }, { types: ["array"], list: "again" }],
     [{ anyOf: [{ type: "integer" }, none], default: 7 }, { types: ["integer"], example: "7" }],
     [{ oneOf: [{ type: "boolean" }, none] }, { types: ["boolean"], values: ["true", "false"] }],
@@ -215,9 +215,9 @@ form("a field has the type of its schema's only alternative beside null", async 
 form("lists are sent in the style of their parameter, and objects are not sent", async () => {
   const [array, object] = [{ type: "array" }, { type: "object" }];
   const [pipes, spaces] = [{ style: "pipeDelimited" }, { style: "spaceDelimited" }];
-  const fieldOf = async (more: Json) =>
+  const fieldOf = async (more: JsonObject) =>
     (await dataOf({ parameters: [{ name: "p", in: "query", ...more }] }, "/a/{p}")).fields[0];
-  const given: readonly (readonly [parameter: Json, text: string, sent: string])[] = [
+  const given: readonly (readonly [parameter: JsonObject, text: string, sent: string])[] = [
     [{ schema: array }, "1, 2 3", "?p=1&p=2%203"],
     [{ schema: array, explode: false }, "1,2 3", "?p=1,2%203"],
     [{ schema: array, ...pipes }, "1,2 3", "?p=1%7C2%203"],

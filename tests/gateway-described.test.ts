@@ -6,7 +6,7 @@ import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { Gateway } from "../src/gateway/gateway.ts";
 import { type Forward, resolveForward } from "../src/gateway/policy.ts";
 import { openNode } from "../src/info/open-node.ts";
-import { type Json, objectOf } from "../src/json/values.ts";
+import { type JsonObject, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { withMarks, withMarksOfMethods } from "../src/openapi/kind-document.ts";
@@ -15,7 +15,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says about calls");
 
-const DOCUMENT: Json = {
+const DOCUMENT: JsonObject = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
   servers: [{ url: "./v1/node" }],
@@ -72,10 +72,10 @@ const TOKEN: Forward = {
   clients: [{ name: "app", allow: ["POST /write"], token_file: "token" }],
 };
 
-const say = async (forward: Forward, document: Json = DOCUMENT) =>
+const say = async (forward: Forward, document: JsonObject = DOCUMENT) =>
   (await annotateCalls(structuredClone(document), resolveForward(forward), "operator")).document;
 
-const operation = (document: Json, path: string, method = "get"): Json =>
+const operation = (document: JsonObject, path: string, method = "get"): JsonObject =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
 
 described(
@@ -357,7 +357,7 @@ described(
     const elsewhere = await playNode();
     const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
     const url = `http://127.0.0.1:${node.port}`;
-    const give = (paths: Json) =>
+    const give = (paths: JsonObject) =>
       elsewhere.answer = json({ openapi: "3.1.1", info: DOCUMENT.info, servers: [{ url }], paths });
     give({ "/status": { get }, "/next": { get: {} }, "/mine": { post: { operationId: "mine" } } });
     const told: string[] = [];
@@ -445,7 +445,7 @@ described(
 described(
   "an operation that the kind marks as read also has the kind's limits of its parameters",
   async () => {
-    const limited = (mark: Json) => ({
+    const limited = (mark: JsonObject) => ({
       "x-access": "read",
       parameters: [{
         name: "id",
@@ -466,7 +466,7 @@ described(
       paths: { "/cat": { get: {} }, "/ls": { get: {} }, "/rm": { get: {} } },
     };
     const { paths } = await withMarks(own, kind) as {
-      paths: Record<string, { get: Json }>;
+      paths: Record<string, { get: JsonObject }>;
     };
     assert.is(paths["/cat"]!.get["x-access"], undefined);
     assert.is(paths["/ls"]!.get["x-access"], "read");
@@ -487,7 +487,7 @@ described(
         }],
       },
       { paths: { "/v1/rpc/getblock": { post } }, components },
-    ) as unknown as { openrpc: { methods: Json[] } };
+    ) as unknown as { openrpc: { methods: JsonObject[] } };
     assert.equal(methods[0]!.params, [
       {
         name: "verbosity",

@@ -9,7 +9,7 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-in
 import { checkParams, violationOf } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
-import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../src/json/values.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import { SchemaReader } from "../src/openapi/parameter-schema.ts";
@@ -742,7 +742,7 @@ interface Evaluated {
   readonly pattern: string;
 }
 
-const patternsIn = ({ pattern, items, anyOf, properties }: Json): string[] => [
+const patternsIn = ({ pattern, items, anyOf, properties }: JsonObject): string[] => [
   ...typeof pattern === "string" ? [pattern] : [],
   ...[items, ...listOf(anyOf), ...Object.values(objectOf(properties))].filter(isObject)
     .flatMap(patternsIn),

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import type { KindInterface } from "../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
 import { withMarks, withMissingPart } from "../src/openapi/kind-document.ts";
@@ -56,10 +56,10 @@ shown.before.each(() => {
   methods = { getnetworkinfo: { result: { subversion: "/Satoshi:29.0.0/" } } };
 });
 
-type Described = Json & {
-  info: Json;
+type Described = JsonObject & {
+  info: JsonObject;
   servers: { url: string }[];
-  paths: Record<string, Record<string, Json>>;
+  paths: Record<string, Record<string, JsonObject>>;
 };
 
 function create(options: NodefaceOptions) {
@@ -472,7 +472,7 @@ shown(
     const document = await read();
     assert.equal(document.info, { title: "Mine", version: "7" });
     const { get, post } = document.paths["/v1/rpc/add"]!;
-    assert.equal((get!.parameters as Json[])[0]!.name, "a");
+    assert.equal((get!.parameters as JsonObject[])[0]!.name, "a");
     assert.is(post!.operationId, "add_post");
     assert.ok(document.paths["/v1/rpc/lost"]);
     assert.is(diagnostics.length, 2, diagnostics.join("\n"));
@@ -565,7 +565,10 @@ shown(
     const ids = Object.values(paths).flatMap(({ get, post }) => [get, post])
       .flatMap((operation) => operation?.operationId ?? []);
     assert.is(new Set(ids).size, ids.length);
-    assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
+    assert.equal(Object.keys((components as Record<string, JsonObject>).schemas!), [
+      "Same",
+      "Same2",
+    ]);
   },
 );
 
@@ -579,7 +582,7 @@ shown("paths come before methods only if there are more paths than methods", asy
     };
     const openapi = { paths: { "/x": paths["/x"]! }, tags: named("REST") };
     const document = await documentOfKind({ openrpc, openapi }, ABOUT);
-    const { tags } = document as unknown as { tags: Json[] };
+    const { tags } = document as unknown as { tags: JsonObject[] };
     return tags.map(({ name }) => name);
   };
   assert.equal(await namesOf(1), ["REST", "RPC"]);
@@ -618,7 +621,7 @@ for (
   shown(
     `a server with ${name} ${version} has the operations of that version, and no others`,
     async () => {
-      const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
+      const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, JsonObject>;
       const nodeinfo = "GET /nodeinfo/2.0";
       answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
       const { app, read } = create({ node: { url, kind: "activitypub" } });
@@ -642,7 +645,7 @@ for (
   ] as const
 ) {
   shown(`a node with ${software} ${version} has exactly the operations of that version`, () => {
-    const operation = (operationId: string, marks: Json) => ({
+    const operation = (operationId: string, marks: JsonObject) => ({
       get: { operationId, summary: "A", responses: {}, "x-access": "read", ...marks },
     });
     const paths = {

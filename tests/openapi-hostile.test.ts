@@ -9,7 +9,7 @@ import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { expandUrl } from "../src/openapi/servers.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 
 const hostile = suite("descriptions that refer to the same part many times");
@@ -414,7 +414,7 @@ hostile("a long reference to which many places lead is not read for each of them
   const { paths } = await openApiOfMethods({
     methods: [{ ...method, name: "m", errors }, { ...method, name: "n", examples }],
     ...{ "x-long": { $ref: long }, "x-example": { params } },
-  } as Json);
+  } as JsonObject);
   assert.ok(JSON.stringify(paths).length < 100_000);
   const text = JSON.stringify({
     ...{ openapi: "3.1.1", info, "x-long": { $ref: long } },

@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { isObject, type Json, setMember } from "../src/json/values.ts";
+import { isObject, type JsonObject, setMember } from "../src/json/values.ts";
 import { ROOT } from "./_paths.ts";
 import { draws } from "./_runtime.ts";
 import { validatePart } from "../src/openapi/resolve.ts";
@@ -262,7 +262,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 };
 
 const at = (document: unknown, place: string): unknown =>
-  place.split(" ").reduce<unknown>((value, key) => (value as Json | undefined)?.[key], document);
+  place.split(" ").reduce<unknown>(
+    (value, key) => (value as JsonObject | undefined)?.[key],
+    document,
+  );
 
 for (const [version, cases] of Object.entries(CASES)) {
   for (const [text, place, served, ...diagnostics] of cases) {
@@ -282,7 +285,7 @@ for (const [version, cases] of Object.entries(CASES)) {
 }
 
 /** Leaves out what each operation of a node says about calls. */
-function withoutCallNotes(_: string, value: Json): Json {
+function withoutCallNotes(_: string, value: JsonObject): JsonObject {
   const { "x-badges": badges, description, ...others } = isObject(value) ? value : {};
   return badges && `${description}`.startsWith("Calls are switched off.") ? others : value;
 }
@@ -329,7 +332,7 @@ components:
   schemas: { $ref: "none.yaml", Pet: { type: object }, Toy: null }
 `,
   });
-  const { schemas } = document?.components as Record<string, Json>;
+  const { schemas } = document?.components as Record<string, JsonObject>;
   assert.equal(schemas!.Pet, { type: "object" });
   assert.not.ok("Toy" in schemas! || "$ref" in schemas!);
 });
@@ -367,7 +370,7 @@ const FILES = ["petstore-2.0.json", "petstore-3.0.yaml", "petstore-3.1.yaml", "p
 
 invalid("a description with random values at random positions is shown in both forms", async () => {
   for (const file of FILES) {
-    const good = parse(readFileSync(`${ROOT}tests/description/${file}`, "utf8")) as Json;
+    const good = parse(readFileSync(`${ROOT}tests/description/${file}`, "utf8")) as JsonObject;
     const { swagger, openapi } = good;
     const rich = swagger === undefined ? { ...good, ...enrich(good) } : good;
     const places = placesOf(rich).filter((path) =>
@@ -393,8 +396,8 @@ invalid("a description with random values at random positions is shown in both f
   }
 });
 
-function enrich({ components }: Json): Json {
-  const own = components as Record<string, Json>;
+function enrich({ components }: JsonObject): JsonObject {
+  const own = components as Record<string, JsonObject>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };
   return {
     components: {
@@ -470,7 +473,7 @@ invalid("text that YAML reads as another type is served as it is spelled", async
   const variables = { p: { default: "0443", enum: ["0443", "8443"] } };
   assert.equal(servers, [{ url: "https://x.example:{p}", variables }]);
   assert.equal((tags as unknown[])[0], { name: "1.0", description: "1e3" });
-  assert.equal((paths as Record<string, { get: Json }>)["/a"]!.get, {
+  assert.equal((paths as Record<string, { get: JsonObject }>)["/a"]!.get, {
     operationId: "007",
     tags: ["1.0"],
     parameters: [{ name: "1.50", in: "query", schema: { type: "string" } }],

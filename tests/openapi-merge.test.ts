@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { mergeComponents, withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
-import { isEqual, type Json, objectOf } from "../src/json/values.ts";
+import { isEqual, type JsonObject, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
 const load = (
@@ -144,7 +144,7 @@ node("the service's operations use its own server and need no credentials", asyn
   const described = Object.keys(objectOf(parseYaml(OWN).paths));
   assert.ok(described.length >= 15);
   assert.equal(own.map(([path]) => path), described.filter((path) => !isOfPage(path)));
-  for (const [path, item] of own as [string, { get: Json & { servers: Json[] } }][]) {
+  for (const [path, item] of own as [string, { get: JsonObject & { servers: JsonObject[] } }][]) {
     assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);
   }
@@ -195,7 +195,7 @@ node("a host's component gets a new name without a change of anything else", asy
 
 node("merged components and operations never have the same name", async () => {
   const { document, json } = await load("petstore-3.0.yaml");
-  const { schemas } = document?.components as { schemas: Json };
+  const { schemas } = document?.components as { schemas: JsonObject };
   assert.equal(schemas.NodefaceInfo, { type: "string" });
   assert.is(objectOf(schemas.NodefaceInfo2).type, "object");
   const ids = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
@@ -307,8 +307,8 @@ node("what a host adds to OpenAPI 3.0 is OpenAPI 3.0", async () => {
     const merged = await withServiceOperations({}, { openapi, paths: {} }, added, {
       components: { schemas: { A: schema } },
     });
-    const { paths, components } = merged as Record<string, Json>;
-    assert.equal((paths!["/a"] as Record<string, Json>).put!.requestBody, {
+    const { paths, components } = merged as Record<string, JsonObject>;
+    assert.equal((paths!["/a"] as Record<string, JsonObject>).put!.requestBody, {
       content: content(expected),
     });
     assert.equal(components, { schemas: { A: expected } });
@@ -331,7 +331,7 @@ node(
     assert.equal(document, before);
     const get = { servers: [{ url: "./v1/node/v1/x" }] };
     assert.equal(placed.servers, [{ url: "./v1/node/v2" }]);
-    const { "/a": a, "/b": b } = placed.paths as Record<string, Json>;
+    const { "/a": a, "/b": b } = placed.paths as Record<string, JsonObject>;
     assert.equal(a, { get, additionalOperations: { COPY: get }, summary: "s" });
     assert.is(b, document.paths["/b"]);
     const own = { paths: { "/v1/x": { get: { operationId: "getX", responses: {} } } } };

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatJson } from "../src/json/lossless.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { normalizeDocument } from "./description/_normalize.ts";
@@ -17,7 +17,7 @@ const SCHEMAS = {
   Object: { type: "object" },
 };
 
-const method = (more: Json = {}): Json => ({
+const method = (more: JsonObject = {}): JsonObject => ({
   name: "m",
   summary: "M",
   params: [],
@@ -26,13 +26,17 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-async function made(...methods: readonly Json[]) {
+async function made(...methods: readonly JsonObject[]) {
   const parts = await openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of the result
   return parts as any;
 }
 
-const param = (schema: unknown, more: Json = {}): Json => ({ name: "p", schema, ...more });
+const param = (schema: unknown, more: JsonObject = {}): JsonObject => ({
+  name: "p",
+  schema,
+  ...more,
+});
 
 openrpc("parameters by position are unknown if one of them has no place of its own", async () => {
   const names = [param({}, { name: "Hash" }), param({}, { name: "Hash" })];
@@ -246,7 +250,7 @@ openrpc("the encoding of a text is expressed as in OpenAPI 3.1", async () => {
   const { components } = await openApiOfMethods({
     methods: [method({ params: [param(text)] })],
     components: { schemas: { A: text, B: { properties: { media: text } }, C: { media: "x" } } },
-  }) as unknown as { components: { schemas: Json } };
+  }) as unknown as { components: { schemas: JsonObject } };
   const right = { type: "string", contentEncoding: "base64" };
   assert.equal(components.schemas, {
     A: right,
@@ -265,8 +269,11 @@ openrpc("schemas of JSON Schema draft 7 are converted to those of OpenAPI 3.1", 
       method({ params: [param(tuple)], result: { name: "r", schema: { allOf: [tuple] } } }),
     ],
     components: { schemas: { A: { properties: { a: tuple } } } },
-  }) as unknown as { paths: Record<string, { post: Json }>; components: { schemas: Json } };
-  const { requestBody, responses } = paths["/v1/rpc/m"]!.post as Record<string, Json>;
+  }) as unknown as {
+    paths: Record<string, { post: JsonObject }>;
+    components: { schemas: JsonObject };
+  };
+  const { requestBody, responses } = paths["/v1/rpc/m"]!.post as Record<string, JsonObject>;
   const said = JSON.stringify([requestBody, responses, components.schemas]);
   assert.not.match(said, /"items":\[|additionalItems/);
   assert.equal(components.schemas.A, { properties: { a: right } });
@@ -278,7 +285,7 @@ openrpc("all operations have different names", async () => {
     ...names.map((name) => method({ name, ...name === "b_post" && { "x-access": "write" } })),
     method({ name: "a", summary: "another" }),
   );
-  const operations = Object.values(paths as Record<string, { get?: Json; post: Json }>)
+  const operations = Object.values(paths as Record<string, { get?: JsonObject; post: JsonObject }>)
     .flatMap(({ get, post }) => get ? [get, post] : [post]);
   const ids = operations.map(({ operationId }) => operationId);
   assert.is(ids.length, 9);
@@ -310,7 +317,7 @@ openrpc("examples are shown for the query, the body and the response", async () 
 });
 
 openrpc("an example's values have the names of parameters, or else their positions", async () => {
-  const given: readonly (readonly [values: Json[], byName: Json])[] = [
+  const given: readonly (readonly [values: JsonObject[], byName: JsonObject])[] = [
     [[{ name: "two", value: 2 }, { name: "two", value: 3 }], { a: 2, b: 3 }],
     [[{ value: 2 }, { name: "three", value: 3 }, { name: "four", value: 4 }], { a: 2, b: 3 }],
     [[{ name: "b", value: 2 }, { name: "unknown", value: 3 }], { a: 2, b: 3 }],
@@ -325,7 +332,7 @@ openrpc("an example's values have the names of parameters, or else their positio
     const { get, post } = (await made(method({ params, examples }))).paths["/v1/rpc/m"];
     const { examples: shown } = post.requestBody.content["application/json"];
     assert.equal(shown, { one: { value: byName } });
-    assert.equal(get.parameters.map(({ example }: Json) => example), [byName.a, byName.b]);
+    assert.equal(get.parameters.map(({ example }: JsonObject) => example), [byName.a, byName.b]);
   }
 });
 
@@ -432,7 +439,7 @@ openrpc("even a malformed document is accepted, and is not modified", async () =
     },
   };
   const { paths, tags } = await openApiOfMethods(shared);
-  const { post } = paths["/v1/rpc/m"] as { post: Json };
+  const { post } = paths["/v1/rpc/m"] as { post: JsonObject };
   assert.equal(tags, [{ name: "Tag" }]);
   assert.match(JSON.stringify(post.requestBody), '"c":{"type":"integer","x-position":0}');
   assert.match(JSON.stringify(post.responses), '"schema":{"type":"integer"}');

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Json, resolveFragment } from "../src/json/values.ts";
+import { type JsonObject, resolveFragment } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 import { describe, describeSchema, normalizeDocument, schemaOf } from "./description/_normalize.ts";
 
@@ -31,7 +31,7 @@ const SHAPES: Readonly<Record<string, [ref: string, name: string]>> = {
   ],
 };
 
-const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
+const PLACES: Readonly<Record<string, (reference: JsonObject) => JsonObject>> = {
   "as a response schema": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
   "in properties named default and example": (reference) => ({
@@ -61,7 +61,7 @@ const OTHERS = {
 for (const [shape, [ref, name]] of Object.entries(SHAPES)) {
   references(`${shape}: each reference leads to the component ${name}`, async () => {
     for (const [place, make] of Object.entries(PLACES)) {
-      const root = describeSchema(make({ $ref: ref }), PARTS) as Record<string, Json>;
+      const root = describeSchema(make({ $ref: ref }), PARTS) as Record<string, JsonObject>;
       root.paths = { ...OTHERS.paths, ...root.paths };
       root.components = OTHERS.components;
       const normalized = await normalizeDocument(root);
@@ -82,7 +82,7 @@ const COMMAND = `${LEAD}: npx @redocly/cli bundle http://node.example/api/root.j
 const HEAD = { info: { title: "Test", version: "1" } };
 
 /** Each document contains the reference `ref`, which leads to another file. */
-const ELSEWHERE: Readonly<Record<string, [ref: string, document: (ref: string) => Json]>> = {
+const ELSEWHERE: Readonly<Record<string, [ref: string, document: (ref: string) => JsonObject]>> = {
   "a schema, by a relative path": ["pet.json", ($ref) => describeSchema({ $ref })],
   "a schema, by an absolute path": ["/pet.json", ($ref) => describeSchema({ $ref })],
   "a schema at another address": [
@@ -153,7 +153,7 @@ references("a description that refers to other files is shown without their part
   const fetched: string[] = [];
   const fetch = (url: URL) => (fetched.push(url.href), Promise.reject(new Error("refused")));
   const { document, diagnostics } = await load({ text }, { fetch });
-  const { "/a": a, "/b": b } = document!.paths as Record<string, Json>;
+  const { "/a": a, "/b": b } = document!.paths as Record<string, JsonObject>;
   assert.equal(a, { get: { responses: { 200: { description: "" } } } });
   assert.equal(b, { get: { responses: {} } });
   assert.equal(fetched, []);

@@ -10,7 +10,7 @@ import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
-import { isEqual, type Json } from "../src/json/values.ts";
+import { isEqual, type JsonObject } from "../src/json/values.ts";
 import { writeYaml } from "../src/openapi/write.ts";
 import { draws } from "./_runtime.ts";
 import { load, parseYaml } from "./description/_load.ts";
@@ -151,7 +151,7 @@ roundTrip(
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
         // `parseJson` returns large integers as `bigint`s.
-        const document = parseJson(formatJson(description)) as Json;
+        const document = parseJson(formatJson(description)) as JsonObject;
         const { isJson, isCommented, newline, ...options } = layout;
         // Quotes the strings that YAML 1.1 misreads, and `<<`, which Nodeface reads as a merge key.
         const quoted = { aliasDuplicateObjects: false, compat: "yaml-1.1" };

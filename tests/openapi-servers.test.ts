@@ -11,7 +11,7 @@ import type { Representation } from "../src/http/representation.ts";
 import type { Resource } from "../src/lazy.ts";
 import { prepareDocuments } from "../src/openapi/documents.ts";
 import { writeJson } from "../src/openapi/write.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 import { sampleOf } from "./_runtime.ts";
 
@@ -33,8 +33,8 @@ const ADDRESSES = [
   "/v1/spec.yaml",
 ];
 
-type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
-type Described = { servers?: Json[]; paths: Record<string, Item> };
+type Item = Record<string, JsonObject & { servers?: JsonObject[] }> & { servers?: JsonObject[] };
+type Described = { servers?: JsonObject[]; paths: Record<string, Item> };
 
 async function read(
   options: NodefaceOptions,
@@ -100,7 +100,7 @@ async function servedWith(url: string) {
   const text = `${HEAD}servers: [{ url: "${url}" }]\npaths: { /a: { get: {} } }\n`;
   const { diagnostics, document } = await load({ text }, { node: "http://127.0.0.1:9000" });
   const notes = diagnostics.map(formatDiagnostic).filter((said) => said.includes("base path"));
-  return { notes, served: (document!.servers as Json[])[0]!.url };
+  return { notes, served: (document!.servers as JsonObject[])[0]!.url };
 }
 
 for (
@@ -344,7 +344,7 @@ servers("users and passwords are removed from every other URL in a description",
   const flow = { authorizationUrl: LOGIN, refreshUrl: LOGIN, scopes: {} };
   const tokenUrl = LOGIN;
   const oauth2 = { implicit: flow, password: { tokenUrl, scopes: {} } };
-  const documents: Json[] = [
+  const documents: JsonObject[] = [
     {
       openapi: "3.2.0",
       $self: LOGIN,

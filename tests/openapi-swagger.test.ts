@@ -1,12 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { normalizeDocument } from "./description/_normalize.ts";
 
 const swagger = suite("a description in Swagger 2.0");
 
-async function upgrade(operation: Json, more: Json = {}) {
+async function upgrade(operation: JsonObject, more: JsonObject = {}) {
   const { document, diagnostics } = await normalizeDocument({
     swagger: "2.0",
     info: { title: "Test", version: "1" },
@@ -205,7 +205,7 @@ swagger("an operation's form has the fields of its path, unless it has such a fi
     },
   });
   const { content } = document.paths["/a"].post.requestBody;
-  assert.equal(Object.values<Json>(content)[0]!.schema, {
+  assert.equal(Object.values<JsonObject>(content)[0]!.schema, {
     type: "object",
     properties: { a: { type: "string" }, b: { type: "integer" }, c: { type: "string" } },
   });

@@ -10,7 +10,7 @@ import * as assert from "uvu/assert";
 import { testWhere, without } from "./_needs.ts";
 import { ROOT } from "./_paths.ts";
 import { describe, normalizeDocument } from "./description/_normalize.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { load, OWN } from "./description/_load.ts";
 
 const valid = suite("the served description");
@@ -53,7 +53,7 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `#/x-parts/${name}` });
 
-const documentOf = (openapi: string, more = {}): Json =>
+const documentOf = (openapi: string, more = {}): JsonObject =>
   describe({}, {
     paths: {
       "/a": {
@@ -77,7 +77,7 @@ const documentOf = (openapi: string, more = {}): Json =>
     ...more,
   }, openapi);
 
-const SWAGGER: Json = {
+const SWAGGER: JsonObject = {
   swagger: "2.0",
   info: { title: "Test", version: "1" },
   consumes: ["application/json"],

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { parseJson } from "../src/json/lossless.ts";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { NodeMemory } from "../src/info/node-memory.ts";
 import type { PollResult } from "../src/info/node-reader.ts";
 import { Poller } from "../src/info/poller.ts";
@@ -41,7 +41,7 @@ const KIND: Kind = {
   },
 };
 
-function play1(state: Json, options: Partial<SceneOptions> = {}) {
+function play1(state: JsonObject, options: Partial<SceneOptions> = {}) {
   const fetch = () =>
     Promise.resolve(
       new Response(JSON.stringify(state, (_, v) => typeof v === "bigint" ? String(v) : v)),
@@ -571,7 +571,7 @@ overTime("a node that has the head but has not finished is given no time", async
 });
 
 /** The ways in which nodes report how far they are, for a node with 10,000 blocks to come. */
-const WAYS: Readonly<Record<string, (height: number, date: number) => Json>> = {
+const WAYS: Readonly<Record<string, (height: number, date: number) => JsonObject>> = {
   "by the height of its peers": (height) => ({ target: 11_000, progress: height / 11_000 }),
   "by a height alone": () => ({ target: 11_000 }),
   "by its own progress alone": (height) => ({ progress: height / 11_000, synced: false }),
@@ -732,7 +732,7 @@ overTime("a change of chain is logged in one short line", async () => {
 });
 
 overTime("a hidden value appears in no response", async () => {
-  const state: Json = {
+  const state: JsonObject = {
     ...{ is: "node", software: "softwarely", chain: "chainly-1", network: "networkly" },
     ...{ height: 7654321987, peers: 31415926, progress: 0.7654321, target: 7654322000 },
     head: "2026-11-20T07:08:09Z",
@@ -1027,7 +1027,7 @@ overTime("a status that keeps changing shortens the history to a third at most",
 });
 
 overTime("a reason that would contain a hidden value is shown in a general form", async () => {
-  const cases: [Json, string, string][] = [
+  const cases: [JsonObject, string, string][] = [
     [{ height: 1, peers: 2 }, "peers", "has too few peers"],
     [{ height: 1, peers: 5, target: 1000 }, "height", "is catching up with its network"],
     [{ height: 1, peers: 5, progress: 0.4 }, "progress", "is catching up with its network"],
@@ -1124,7 +1124,7 @@ const playBut = (
   const recorded = play(RECORDINGS.get(name)!);
   return async (input, init) => {
     const request = `${init?.method ?? "GET"} ${new URL(String(input)).pathname}`;
-    const calls: Json[] = [JSON.parse(String(init?.body ?? "[]"))].flat();
+    const calls: JsonObject[] = [JSON.parse(String(init?.body ?? "[]"))].flat();
     const methods = calls.map(({ method }) => String(method));
     return other(request, methods) ?? await recorded(input, init);
   };
@@ -1153,7 +1153,7 @@ overTime("a JSON-RPC error that forbids an optional method is no fault of the no
   for (const code of [401, -32601]) {
     const recorded = play(RECORDINGS.get("anvil")!);
     const fetch: typeof globalThis.fetch = async (input, init) => {
-      const calls: Json[] = [JSON.parse(String(init?.body))].flat();
+      const calls: JsonObject[] = [JSON.parse(String(init?.body))].flat();
       const responses = await (await recorded(input, init)).json() as unknown;
       const replies = [responses].flat().map((reply, at) =>
         calls[at]!.method === "net_peerCount"

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
-import { type Json, objectOf, valueAt } from "../src/json/values.ts";
+import { type JsonObject, objectOf, valueAt } from "../src/json/values.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { findExamples, paramsOf } from "../src/explorer/examples.ts";
 import type { OperationForm } from "../src/explorer/form-request.ts";
@@ -16,20 +16,20 @@ const extensions = suite("the extensions for Scalar");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-async function describe(examples: Record<string, string> = {}): Promise<Json> {
+async function describe(examples: Record<string, string> = {}): Promise<JsonObject> {
   const document = await documentOfKind(await loadInterface("ethereum"), {
     title: "Ethereum",
   });
   return await withScalarExtensions(document, examples);
 }
 
-async function enabled(kind = "ethereum"): Promise<Json> {
+async function enabled(kind = "ethereum"): Promise<JsonObject> {
   const about = { title: kind, version: "1" };
   const document = await documentOfKind(await loadInterface(kind), about);
   return (await annotateCalls(document, resolveForward("reads"), "kind")).document;
 }
 
-const operationAt = (document: Json, method: string, verb: string): Json =>
+const operationAt = (document: JsonObject, method: string, verb: string): JsonObject =>
   objectOf(objectOf(objectOf(document.paths)[`/v1/rpc/${method}`])[verb]);
 
 extensions(
@@ -109,14 +109,14 @@ extensions("examples of the node replace those of the kind", async () => {
     const { notes } = await renderParts(document, "kind");
     const described = await withScalarExtensions(document, examples, notes);
     const { parameters } = operationAt(described, "eth_getBlockByHash", "get");
-    return objectOf((parameters as Json[])[0]).example;
+    return objectOf((parameters as JsonObject[])[0]).example;
   };
   assert.is(await exampleOf({ "head#/hash": HASH }), HASH);
   assert.is.not(await exampleOf({}), HASH);
 });
 
 extensions("an example of the node has the type of its parameter", async () => {
-  const exampleOf = async (schema: Json, text: string) => {
+  const exampleOf = async (schema: JsonObject, text: string) => {
     const place = { name: "p", in: "query", required: true, examples: { a: { value: 1 } } };
     const parameters = [{ ...place, schema: { ...schema, [EXAMPLE_FROM]: "info#/a" } }];
     const responses = { 200: { description: "" } };
@@ -124,7 +124,8 @@ extensions("an example of the node has the type of its parameter", async () => {
     const document = { openapi: "3.1.1", info: { title: "A" }, paths: { "/a": { get } } };
     const { notes } = await renderParts(document, "kind");
     const described = await withScalarExtensions(document, { "info#/a": text }, notes);
-    const [parameter] = objectOf(valueAt(described, ["paths", "/a", "get"])).parameters as Json[];
+    const [parameter] = objectOf(valueAt(described, ["paths", "/a", "get"]))
+      .parameters as JsonObject[];
     assert.is(parameter!.examples, undefined);
     return parameter!.example;
   };
@@ -167,7 +168,7 @@ extensions("a value in the response to another operation is an example, too", as
   assert.equal(asked, [["/v1/rpc/getblock", hash], ["/v1/rpc/gettxoutproof", [txid]]]);
   const described = await withScalarExtensions(document, sources.examples, notes);
   const { parameters } = operationAt(described, "getrawtransaction", "get");
-  assert.is(objectOf((parameters as Json[])[0]).example, txid);
+  assert.is(objectOf((parameters as JsonObject[])[0]).example, txid);
   const { requestBody } = operationAt(described, "gettxoutproof", "post");
   const media = objectOf(objectOf(objectOf(requestBody).content)["application/json"]);
   assert.equal([media.example, media.examples], [{ txids: [txid] }, undefined]);

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Json } from "../src/json/values.ts";
+import type { JsonObject } from "../src/json/values.ts";
 import { setScene } from "./_scene.ts";
 import { play } from "./nodes/_recorded.ts";
 import { recordingOf, syncAfter, SYNCING } from "./nodes/_syncing.ts";
@@ -49,7 +49,7 @@ pace("the time that a node takes for its headers is not that for its blocks", as
     const whole = recordingOf("ergo", syncAfter(0, start));
     const values = { fullHeight, headersHeight, maxPeerHeight: 1_000_000 };
     const answers = {
-      "GET /info": { ...whole.answers["GET /info"] as Json, ...values },
+      "GET /info": { ...whole.answers["GET /info"] as JsonObject, ...values },
       "GET /blocks/lastHeaders/1": [{ timestamp: headAt }],
     };
     held.fetch = play({ ...whole, answers });

@@ -19,7 +19,7 @@ import { parse } from "yaml";
 import type { FILES } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { Json } from "../json/values.ts";
+import type { JsonObject } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { writeJson } from "../openapi/write.ts";
 import { packageFolder } from "./bundle-for-runtime.ts";
@@ -141,7 +141,7 @@ export const ASSETS = Object.fromEntries(MODULES.flatMap(([above, load, names]) 
 }
 
 async function descriptionModule(): Promise<string> {
-  const document: Json = parse(await readFile(join(ROOT, "spec/openapi.yaml"), "utf8"));
+  const document: JsonObject = parse(await readFile(join(ROOT, "spec/openapi.yaml"), "utf8"));
   const { identity } = await writeJson(document);
   return moduleText({ SPEC_JSON: await packContent(Buffer.from(identity)) });
 }

@@ -9,7 +9,7 @@ import { KINDS } from "../generated/kinds.js";
 import { Clients } from "../gateway/clients.ts";
 import { placeKey } from "../gateway/policy.ts";
 import type { NodeSettings } from "../info/settings.ts";
-import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts";
+import { type JsonObject, listOf, objectOf, textOf, valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { partsOfPlace } from "../node/secrets.ts";
@@ -148,7 +148,7 @@ async function readKind(
     return { kind: withoutSecretFiles(checkKind(yaml, place)), loosened: [] };
   }
   const base: Kind = { ...KINDS[name]!, ...await loadInterface(name) };
-  const own = withoutSecretFiles(checkKind(yaml, place, base)) as unknown as Json;
+  const own = withoutSecretFiles(checkKind(yaml, place, base)) as unknown as JsonObject;
   const kind = extendKind(base, own) as unknown as Kind;
   return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
@@ -175,7 +175,7 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
 interface NamedKind {
   readonly name?: string | undefined;
   readonly file?: string;
-  readonly value?: Json;
+  readonly value?: JsonObject;
 }
 
 function kindsIn(yaml: YamlFile): NamedKind[] {

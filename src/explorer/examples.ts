@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Json, textOf } from "../json/values.ts";
+import { type JsonObject, textOf } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
 import {
   canBeSent,
@@ -36,7 +36,7 @@ export async function findExamples(form: OperationForm, from: ExampleSources): P
     const texts = fillIn(other, examples);
     if (!canBeSent(other, texts)) continue;
     let value = await from.call(other, texts);
-    for (const name of pointer.split("/").slice(1)) value = (Object(value) as Json)[name];
+    for (const name of pointer.split("/").slice(1)) value = (Object(value) as JsonObject)[name];
     const text = textOf(value);
     if (text !== undefined && EXAMPLE.test(text)) examples[source] = text;
   }

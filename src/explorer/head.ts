@@ -5,13 +5,13 @@
  * @module
  */
 import { groupDigits } from "../units.ts";
-import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { capital, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escapeHtml, V1 } from "./html.ts";
 
 /** The objects that `GET /v1/info` and `GET /v1/history` return. */
-export type ShownInfo = Readonly<Json>;
-export type ShownHistory = Readonly<Json>;
+export type ShownInfo = Readonly<JsonObject>;
+export type ShownHistory = Readonly<JsonObject>;
 
 /** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];

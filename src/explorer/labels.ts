@@ -6,7 +6,7 @@
  */
 import { decodePercent } from "../decode.ts";
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
-import { type Json, textOf } from "../json/values.ts";
+import { type JsonObject, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
 import { excerpt } from "../untrusted-text.ts";
 
@@ -24,7 +24,7 @@ export function methodNameOf(path: string): string {
  * Returns a fragment such as `op/getInfo`, or an empty string if the name is not safe in a
  * fragment.
  */
-export function anchorOf(path: string, operation: Json): string {
+export function anchorOf(path: string, operation: JsonObject): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
@@ -59,13 +59,13 @@ export const MARK_LABELS: readonly (readonly [
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
 /** Like the gateway, treats an unknown `x-access` as missing. */
-export function mayChange(method: string, operation: Json): boolean {
+export function mayChange(method: string, operation: JsonObject): boolean {
   const access = operation["x-access"];
   return access === "write" ||
     (access !== "read" && access !== "secret" && !SAFE_METHODS.includes(method));
 }
 
-export function wordsOf(operation: Json): string[] {
+export function wordsOf(operation: JsonObject): string[] {
   const words = MARK_LABELS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);
   const since = excerpt(textOf(operation["x-since"]) ?? "", 20);

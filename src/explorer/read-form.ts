@@ -8,7 +8,7 @@ import { formatShared } from "../json/lossless.ts";
 import {
   estimateSize,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -50,8 +50,8 @@ const EXAMPLE_LENGTH_MAX = 300, HINT_LENGTH_MAX = 120;
  * or the form would have too many fields.
  */
 export function readForm(
-  root: Json,
-  operation: Json,
+  root: JsonObject,
+  operation: JsonObject,
   parameters: readonly Parameter[],
   method: string,
   address: string,
@@ -93,10 +93,10 @@ export function readForm(
 }
 
 function readField(
-  root: Json,
+  root: JsonObject,
   name: string,
   place: ParameterLocation,
-  parameter: Json,
+  parameter: JsonObject,
   { isRead, isRpc }: { readonly isRead: boolean; readonly isRpc: boolean },
 ): FieldData {
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
@@ -136,7 +136,7 @@ function readField(
   };
 }
 
-const isUnsigned = ({ minimum, exclusiveMinimum }: Json): boolean =>
+const isUnsigned = ({ minimum, exclusiveMinimum }: JsonObject): boolean =>
   [minimum, exclusiveMinimum].some((bound) =>
     (typeof bound === "number" || typeof bound === "bigint") && bound >= 0
   );
@@ -148,10 +148,10 @@ const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
 
 /** Returns how the parameter writes a list, or that the form cannot write it. */
 function listingOf(
-  root: Json,
-  schema: Json,
+  root: JsonObject,
+  schema: JsonObject,
   place: ParameterLocation,
-  parameter: Json,
+  parameter: JsonObject,
 ): Pick<FieldData, "list" | "isUnsupported"> {
   const types = typesOf(schema);
   const style = textOf(parameter.style) ?? (place === "query" ? "form" : "simple");
@@ -166,12 +166,12 @@ function listingOf(
 }
 
 /** Tells whether a schema, its parts included, is that of objects, which have no text. */
-function isObjectOnly(root: Json, schema: Json): boolean {
+function isObjectOnly(root: JsonObject, schema: JsonObject): boolean {
   const types = typesOf(schema);
   if (types.length > 0) return types.includes("object") && !types.includes("string");
   const partsIn = (key: string) =>
     listOf(schema[key]).slice(0, PARTS_MAX).map((part) => followReference(root, part));
-  const isObject = ({ properties, ...part }: Json) =>
+  const isObject = ({ properties, ...part }: JsonObject) =>
     properties !== undefined || typesOf(part).join() === "object";
   const alternatives = [...partsIn("anyOf"), ...partsIn("oneOf")];
   return [schema, ...partsIn("allOf")].some(isObject) ||
@@ -181,7 +181,7 @@ function isObjectOnly(root: Json, schema: Json): boolean {
 const TYPE_MAX = 20, PARTS_MAX = 10;
 
 /** Returns at most four types, or `undefined` if there is none. */
-export function typeNamesOf(schema: Json): readonly string[] | undefined {
+export function typeNamesOf(schema: JsonObject): readonly string[] | undefined {
   // Many operations may share a schema, so what is not a type must not be copied.
   const names = typesOf(schema).flatMap((type) => textOf(type) ?? [])
     .filter(({ length }) => length > 0 && length <= TYPE_MAX);
@@ -191,10 +191,10 @@ export function typeNamesOf(schema: Json): readonly string[] | undefined {
 /** Stands for a value that only the user knows. */
 const FROM_USER = "none" as Reference;
 
-const sourceOf = (schema: Json): Reference | undefined =>
+const sourceOf = (schema: JsonObject): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-function choicesOf(schema: Json): readonly string[] | undefined {
+function choicesOf(schema: JsonObject): readonly string[] | undefined {
   const types = typesOf(schema).filter((type) => type !== "null");
   if (types.join() === "boolean") return ["true", "false"];
   return choicesIn(schema.const === undefined ? listOf(schema.enum) : [schema.const]);
@@ -227,7 +227,12 @@ const textOfList = onceFor((values: readonly unknown[]) => {
 /** The length of an example for a body. A thousand operations may share one of megabytes. */
 const EXAMPLE_MAX = 4000;
 
-function readBodyField(root: Json, body: Json, type: string, isRead: boolean): FieldData {
+function readBodyField(
+  root: JsonObject,
+  body: JsonObject,
+  type: string,
+  isRead: boolean,
+): FieldData {
   const media = followReference(root, objectOf(body.content)[type]);
   const isJson = /json$/i.test(withoutParameters(type));
   const own = exampleOf(root, media);
@@ -252,14 +257,19 @@ function readBodyField(root: Json, body: Json, type: string, isRead: boolean): F
 }
 
 /** Examples are often pasted into YAML as a text. */
-function isJsonInText(root: Json, { schema }: Json, example: unknown): boolean {
+function isJsonInText(root: JsonObject, { schema }: JsonObject, example: unknown): boolean {
   return typeof example === "string" && example.length <= EXAMPLE_MAX &&
     /^\s*[[{]/.test(example) && parsed(example) !== undefined &&
     !typesIn(root, schema).includes("string");
 }
 
 /** Replaces the values that come from the node by their places, in braces. */
-function withPlaces(root: Json, value: unknown, schema: unknown, places: Reference[]): unknown {
+function withPlaces(
+  root: JsonObject,
+  value: unknown,
+  schema: unknown,
+  places: Reference[],
+): unknown {
   const resolved = followReference(root, schema);
   const source = sourceOf(resolved);
   if (source) {
@@ -276,13 +286,13 @@ function withPlaces(root: Json, value: unknown, schema: unknown, places: Referen
 }
 
 /** Returns the media type that the form sends, or `undefined` if there is none that is text. */
-const textTypeIn = onceFor((content: Json): string | undefined => {
+const textTypeIn = onceFor((content: JsonObject): string | undefined => {
   const all = Object.keys(content);
   const found = TEXTS.map((wanted) => all.find((type) => wanted.test(withoutParameters(type))));
   return found.find((type) => type !== undefined);
 });
 
-function tokenOf(root: Json, operation: Json): string | undefined {
+function tokenOf(root: JsonObject, operation: JsonObject): string | undefined {
   const schemes = objectOf(objectOf(root.components).securitySchemes);
   return listOf(operation.security ?? root.security).slice(0, SCHEMES_MAX)
     .flatMap((requirement) => Object.keys(objectOf(requirement)))
@@ -293,27 +303,27 @@ function tokenOf(root: Json, operation: Json): string | undefined {
 }
 
 const DEPTH_MAX = 5, VALUES_MAX = 200;
-const VALUES: Json = { string: "", integer: 0, number: 0, boolean: false, null: null };
+const VALUES: JsonObject = { string: "", integer: 0, number: 0, boolean: false, null: null };
 
-function exampleOf(root: Json, holder: Json): unknown {
+function exampleOf(root: JsonObject, holder: JsonObject): unknown {
   if (holder.example !== undefined) return holder.example;
   const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
 /** Cached, since many references may point to one large object. */
-const firstNameOf = onceFor((object: Json): string | undefined => Object.keys(object)[0]);
+const firstNameOf = onceFor((object: JsonObject): string | undefined => Object.keys(object)[0]);
 
-const firstMemberOf = (object: Json): unknown => object[firstNameOf(object) ?? ""];
+const firstMemberOf = (object: JsonObject): unknown => object[firstNameOf(object) ?? ""];
 
-const exampleOfSchema = (schema: Json): unknown =>
+const exampleOfSchema = (schema: JsonObject): unknown =>
   schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 
 /**
  * Makes an example without optional members. Returns `undefined` if the example would have too many
  * values.
  */
-export function makeExample(root: Json, schema: unknown): unknown {
+export function makeExample(root: JsonObject, schema: unknown): unknown {
   let left = VALUES_MAX;
   // A longer example would not be shown.
   let room = EXAMPLE_MAX;
@@ -355,7 +365,7 @@ const sizeOf = (value: unknown): number =>
 
 const sizeOfObject = onceFor((object: object): number => estimateSize(object));
 
-const requiredOf = onceFor(({ properties, required }: Json) => {
+const requiredOf = onceFor(({ properties, required }: JsonObject) => {
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))
     .slice(0, VALUES_MAX + 1);

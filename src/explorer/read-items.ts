@@ -5,7 +5,7 @@
  * @module
  */
 import { formatShared } from "../json/lossless.ts";
-import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { type JsonObject, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
 import { shorten } from "../untrusted-text.ts";
@@ -33,17 +33,17 @@ const DEPTH_MAX = 4;
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
 
 export class ItemReader {
-  readonly #root: Json;
+  readonly #root: JsonObject;
   readonly #fields: FieldReader;
 
-  constructor(root: Json) {
+  constructor(root: JsonObject) {
     this.#root = root;
     this.#fields = new FieldReader(root);
   }
 
   /** @param isMethod true for a JSON-RPC method, whose parameters are the properties of its body */
   read(
-    { requestBody, responses }: Json,
+    { requestBody, responses }: JsonObject,
     parameters: readonly Parameter[],
     isMethod: boolean,
   ): Items {
@@ -112,23 +112,23 @@ export class ItemReader {
 }
 
 /** Cached, since many references may point to one large object. */
-const keysOf = onceFor((object: Json): string[] => Object.keys(object));
+const keysOf = onceFor((object: JsonObject): string[] => Object.keys(object));
 
-function mediaOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
+function mediaOf(root: JsonObject, { content }: JsonObject): { types: string[]; schema: unknown } {
   const types = keysOf(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
 class FieldReader {
-  readonly #root: Json;
+  readonly #root: JsonObject;
   /** By the number of levels; cached, since many references may point to one schema. */
-  readonly #fieldsOf: readonly ((object: Json) => Item[])[];
+  readonly #fieldsOf: readonly ((object: JsonObject) => Item[])[];
 
-  constructor(root: Json) {
+  constructor(root: JsonObject) {
     this.#root = root;
     this.#fieldsOf = Array.from(
       { length: LEVELS + 2 },
-      (_, levels) => onceFor((object: Json) => this.#readObject(object, levels)),
+      (_, levels) => onceFor((object: JsonObject) => this.#readObject(object, levels)),
     );
   }
 
@@ -137,7 +137,7 @@ class FieldReader {
     return levels === 0 ? [] : this.#fieldsOf[levels]!(objectIn(this.#root, schema));
   }
 
-  #readObject(object: Json, levels: number): Item[] {
+  #readObject(object: JsonObject, levels: number): Item[] {
     const root = this.#root;
     const parts = schemasIn(root, object);
     const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
@@ -156,14 +156,14 @@ class FieldReader {
 }
 
 /** Cached, since many schemas may include one large schema. */
-const requiredOf = onceFor((schema: Json) => new Set(listOf(schema.required)));
+const requiredOf = onceFor((schema: JsonObject) => new Set(listOf(schema.required)));
 /** Cached for the same reason. */
-const fieldsIn = onceFor((schema: Json) =>
+const fieldsIn = onceFor((schema: JsonObject) =>
   Object.entries(objectOf(schema.properties)).slice(0, FIELDS_MAX)
 );
 
 /** Returns a schema, and what its `allOf` includes on all levels. */
-function schemasIn(root: Json, schema: Json): Set<Json> {
+function schemasIn(root: JsonObject, schema: JsonObject): Set<JsonObject> {
   const parts = new Set([schema]);
   let left = FIELDS_MAX;
   for (const part of parts) {
@@ -176,7 +176,7 @@ function schemasIn(root: Json, schema: Json): Set<Json> {
 }
 
 /** A field of several parts is that of the outermost part, which is the most specific. */
-function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
+function firstFields(parts: Iterable<JsonObject>): [name: string, value: unknown][] {
   const fields = new Map<string, unknown>();
   for (const part of parts) {
     for (const [name, value] of fieldsIn(part)) {
@@ -191,18 +191,18 @@ function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
  * Makes a function that is cached for each schema of a document at each depth: many references may
  * lead to one schema with many alternatives.
  */
-const perSchema = <T>(read: (root: Json, schema: Json, depth: number) => T) =>
-  onceFor((root: Json) =>
+const perSchema = <T>(read: (root: JsonObject, schema: JsonObject, depth: number) => T) =>
+  onceFor((root: JsonObject) =>
     Array.from(
       { length: DEPTH_MAX + 1 },
-      (_, depth) => onceFor((schema: Json) => read(root, schema, depth)),
+      (_, depth) => onceFor((schema: JsonObject) => read(root, schema, depth)),
     )
   );
 
-const objectIn = (root: Json, value: unknown, depth = 0): Json =>
+const objectIn = (root: JsonObject, value: unknown, depth = 0): JsonObject =>
   objectsIn(root)[depth]!(followReference(root, value));
 
-const objectsIn = perSchema((root, schema, depth): Json => {
+const objectsIn = perSchema((root, schema, depth): JsonObject => {
   if (depth === DEPTH_MAX || schema.properties) return schema;
   const inner = (value: unknown) => objectIn(root, value, depth + 1);
   if (schema.type === "array") return inner(schema.items);
@@ -216,13 +216,13 @@ const factsOf = (...facts: readonly (string | false)[]): string[] =>
  * Since OpenAPI 3.1, a description beside `$ref` overrides the target's description (3.1.1, section
  * 4.8.23).
  */
-function descriptionOf(root: Json, value: unknown, resolved: Json): string {
+function descriptionOf(root: JsonObject, value: unknown, resolved: JsonObject): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
 }
 
 /** An object has the name of the reference to it. */
-function nameType(root: Json, value: unknown, depth = 0): string {
+function nameType(root: JsonObject, value: unknown, depth = 0): string {
   if (depth === DEPTH_MAX) return "";
   const name = typeNames(root)[depth]!(followReference(root, value));
   if (name !== undefined) return name;
@@ -244,10 +244,10 @@ const typeNames = perSchema((root, schema, depth): string | undefined => {
 });
 
 /** Returns the type and the format, such as `string or null` and `date-time`. */
-const typeOf = (schema: Json): string[] =>
+const typeOf = (schema: JsonObject): string[] =>
   [typeNamesOf(schema)?.join(" or ") ?? "", textOf(schema.format) ?? ""].filter(Boolean);
 
-const optionsOf = (schema: Json): unknown[] =>
+const optionsOf = (schema: JsonObject): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
 const KEYWORDS = [
@@ -259,7 +259,7 @@ const KEYWORDS = [
 ] as const;
 
 /** @param items the schema of the items, if the schema is one of a list */
-function rulesOf(schema: Json, items: Json): Rule[] {
+function rulesOf(schema: JsonObject, items: JsonObject): Rule[] {
   const each = limitsOf({ enum: items.enum }).map(([, values]): Rule => ["each one of", values]);
   const rules = [...limitsOf(schema), ...each];
   const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
@@ -267,7 +267,7 @@ function rulesOf(schema: Json, items: Json): Rule[] {
   return isShown ? [...rules, ["example", example]] : rules;
 }
 
-function limitsOf(schema: Json): Rule[] {
+function limitsOf(schema: JsonObject): Rule[] {
   return KEYWORDS.flatMap(([name, keyword]): Rule[] => {
     const value = schema[keyword];
     if (value === undefined || value === null) return [];

@@ -7,7 +7,14 @@
 import { callNoteOf } from "../gateway/annotate-operations.ts";
 import { accessOf, type NodeOperation } from "../openapi/node-operation.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
-import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import {
+  createFreeName,
+  type JsonObject,
+  listOf,
+  objectOf,
+  onceFor,
+  textOf,
+} from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import {
@@ -96,7 +103,7 @@ export async function readOutline(document: unknown): Promise<Outline> {
 }
 
 class SectionReader {
-  readonly #root: Json;
+  readonly #root: JsonObject;
   readonly #items: ItemReader;
   readonly #sections = new Map<string, Section>();
   /** The names of the tags that Scalar hides. */
@@ -105,7 +112,7 @@ class SectionReader {
   readonly #freeId = createFreeName(new Set(), "-");
   #itemsLeft = ITEMS_MAX;
 
-  constructor(root: Json) {
+  constructor(root: JsonObject) {
     this.#root = root;
     this.#items = new ItemReader(root);
   }
@@ -145,7 +152,7 @@ class SectionReader {
     return section;
   }
 
-  async #readPathItem(path: string, item: Json, isWebhook: boolean): Promise<void> {
+  async #readPathItem(path: string, item: JsonObject, isWebhook: boolean): Promise<void> {
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const located of operationsOf(item)) {
       await pause();
@@ -172,7 +179,7 @@ class SectionReader {
   }
 
   #readOperation(
-    item: Json,
+    item: JsonObject,
     located: LocatedOperation,
     path: string,
     isWebhook: boolean,
@@ -233,7 +240,7 @@ class SectionReader {
  * Returns `undefined` for an invalid URL, and for one without HTTP, such as `localhost:8545`, whose
  * scheme is `localhost`. Cached, since most operations have the document's server.
  */
-const serverAddress = onceFor((server: Json): string | undefined => {
+const serverAddress = onceFor((server: JsonObject): string | undefined => {
   try {
     const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", PLACEHOLDER_ORIGIN);
     if (!/^https?:$/.test(protocol)) return undefined;
@@ -244,5 +251,6 @@ const serverAddress = onceFor((server: Json): string | undefined => {
   }
 });
 
-const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
+const isHiddenByScalar = (value: JsonObject) =>
+  Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 const text = (value: unknown): string => textOf(value) ?? "";

@@ -7,7 +7,7 @@
 import { CALL_MARK, callNoteOf } from "../gateway/annotate-operations.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { parseJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { CopyBudget } from "../openapi/copy-budget.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
@@ -27,12 +27,12 @@ import type { Notes } from "./render-content.ts";
  * `POST`.
  */
 export async function withScalarExtensions(
-  document: Json,
+  document: JsonObject,
   examples: NodeExamples,
   notes: Notes = new Map(),
-): Promise<Json> {
+): Promise<JsonObject> {
   if (!isObject(document.paths)) return document;
-  const common: Json = {}, others: Json = {};
+  const common: JsonObject = {}, others: JsonObject = {};
   const copies = new CopyBudget();
   for (const [path, value] of Object.entries(document.paths)) {
     await pause();
@@ -56,7 +56,7 @@ export async function withScalarExtensions(
 }
 
 /** The note comes first. Scalar lists an operation by its summary. */
-function withText(path: string, operation: Json, note: string, isOne: boolean): Json {
+function withText(path: string, operation: JsonObject, note: string, isOne: boolean): JsonObject {
   const name = methodNameOf(path);
   if (!name && !note) return {};
   const also = isOne ? "Also available as `POST`, with the parameters as a JSON object." : "";
@@ -68,11 +68,11 @@ function withText(path: string, operation: Json, note: string, isOne: boolean): 
 
 /** Adds the values of a form that come from the node. */
 function withExamples(
-  document: Json,
-  { parameters, requestBody }: Json,
+  document: JsonObject,
+  { parameters, requestBody }: JsonObject,
   { fields }: OperationForm,
   texts: readonly string[],
-): Json {
+): JsonObject {
   const texted = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
     .filter(({ sources, text }) => sources && text !== "");
   const changed = listOf(parameters).map((value) => {
@@ -102,16 +102,16 @@ function valueOfField(field: Pick<FieldData, "types"> & { readonly text: string 
 }
 
 function withExample(
-  body: Json,
+  body: JsonObject,
   { mediaType = "", text }: Pick<FieldData, "mediaType"> & { readonly text: string },
-): Json {
+): JsonObject {
   const content = objectOf(body.content);
   const { examples: _, ...media } = objectOf(content[mediaType]);
   const changed = { ...media, example: parseJson(text) };
   return { ...body, content: { ...content, [mediaType]: changed } };
 }
 
-function badgesOf(operation: Json, note: string): Json {
+function badgesOf(operation: JsonObject, note: string): JsonObject {
   const words = wordsOf(operation);
   // While calls are switched off, no operation has a permission.
   if (note && operation[CALL_MARK] === undefined) words.push(NOT_ENABLED);
@@ -120,7 +120,7 @@ function badgesOf(operation: Json, note: string): Json {
 }
 
 /** Scalar ignores the servers of a path item, and needs to know which server is selected. */
-function withServer({ servers }: Json, item: Json, copies: CopyBudget): Json {
+function withServer({ servers }: JsonObject, item: JsonObject, copies: CopyBudget): JsonObject {
   const all = servers ?? (item.servers && repeatableServers(item.servers, copies));
   const url = textOf(objectOf(listOf(all)[0]).url);
   return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };

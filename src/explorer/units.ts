@@ -5,7 +5,7 @@
  * @module
  */
 import { groupDigits } from "../units.ts";
-import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { type JsonObject, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 import { typesOf } from "../openapi/parameter-schema.ts";
 
@@ -16,12 +16,12 @@ export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 300, NAME_LENGTH_MAX = 60;
 
 /** Cached, since many responses may have one large schema. */
-const firstPropertiesOf = onceFor((properties: Json) =>
+const firstPropertiesOf = onceFor((properties: JsonObject) =>
   Object.entries(properties).slice(0, SCHEMAS_MAX)
 );
 
 /** Omits member names that occur with different units in one response. */
-export function unitsOf(root: Json, operation: Json): Units | undefined {
+export function unitsOf(root: JsonObject, operation: JsonObject): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);
   const units = new Map<string, Unit | undefined>();

@@ -7,7 +7,7 @@
 import {
   createFreeName,
   isEqual,
-  type Json,
+  type JsonObject,
   listOf,
   objectOf,
   setMember,
@@ -49,11 +49,11 @@ const TOKEN = {
  * @param ofNode the document with all operations of the node
  */
 export async function annotateCalls(
-  document: Json,
+  document: JsonObject,
   forward: ResolvedForward | undefined,
   by: DescribedBy,
-  ofNode: Json = document,
-): Promise<{ readonly document: Json; readonly operations: readonly NodeOperation[] }> {
+  ofNode: JsonObject = document,
+): Promise<{ readonly document: JsonObject; readonly operations: readonly NodeOperation[] }> {
   // Not all operations of the node may be in the document: a host may have one at the same path.
   const operations = forward ? await listNodeOperations(ofNode, by) : [];
   await pause();
@@ -68,7 +68,7 @@ export async function annotateCalls(
   let isChanged = false;
   const tokenSecurity = [{ [tokenScheme]: [] }];
   const hasClients = forward !== undefined && forward.clients.length > 0;
-  const change = (item: Json, path?: string) =>
+  const change = (item: JsonObject, path?: string) =>
     mapOperations(item, ({ method, operation }) => {
       const name = path === undefined
         ? undefined
@@ -117,13 +117,13 @@ interface CallNote {
   readonly unsent: readonly NodeParameter[];
 }
 
-export const callNoteOf = (operation: Json): CallNote =>
+export const callNoteOf = (operation: JsonObject): CallNote =>
   (operation as { [NOTE]?: CallNote })[NOTE] ?? {
     permission: operation[CALL_MARK] as Permission | undefined,
     ...withoutPermission(operation),
   };
 
-const withoutPermission = (operation: Json): CallNote => ({
+const withoutPermission = (operation: JsonObject): CallNote => ({
   sentence: "",
   description: textOf(operation.description) ?? "",
   isOpenable: false,
@@ -131,11 +131,11 @@ const withoutPermission = (operation: Json): CallNote => ({
 });
 
 function withPermission(
-  operation: Json,
+  operation: JsonObject,
   { permission, reason, isOpenable }: Pick<PolicyEntry, "permission" | "reason" | "isOpenable">,
   ofNode: NodeOperation | undefined,
-  tokenSecurity: Json[],
-): Json {
+  tokenSecurity: JsonObject[],
+): JsonObject {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs a client's token, which the operator gives."
@@ -169,12 +169,16 @@ const listOfNames = (parameters: readonly NodeParameter[]): string =>
   parameters.slice(0, UNSENT_MAX).map(({ name }) => describeValue(name)).join(", ") +
   (parameters.length > UNSENT_MAX ? " and others" : "");
 
-function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
+function withSchemes(
+  document: JsonObject,
+  taken: ReadonlySet<string>,
+  added: string | undefined,
+): JsonObject {
   const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);
   const { securitySchemes, ...components } = objectOf(document.components);
   const left = Object.entries(objectOf(securitySchemes))
     .filter(([name]) => used.has(name) || !taken.has(name));
-  const schemes: Json = {};
+  const schemes: JsonObject = {};
   for (const [name, scheme] of left) setMember(schemes, name, scheme);
   if (added !== undefined) schemes[added] = TOKEN;
   if (isEqual(schemes, objectOf(securitySchemes))) return document;

@@ -9,7 +9,7 @@ import { parsePercent } from "../decode.ts";
 import { formatJson, parseComparable, parsingComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { isEqual, isObject, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
@@ -39,7 +39,7 @@ const UNREAD = [
 ];
 
 /** Members that are read, but not in this form. */
-const unreadFormIn = (schema: Json): string | undefined => {
+const unreadFormIn = (schema: JsonObject): string | undefined => {
   if (schema.anyOf !== undefined && schema.oneOf !== undefined) return "oneOf beside anyOf";
   if (Array.isArray(schema.items)) return "a list of items";
   return ["exclusiveMinimum", "exclusiveMaximum"].find((keyword) => schema[keyword] === true);
@@ -91,7 +91,7 @@ function* findViolation(
   return isObject(value) ? yield* inMembers(schema, value) : undefined;
 }
 
-function allowedValues(schema: Json): readonly unknown[] | undefined {
+function allowedValues(schema: JsonObject): readonly unknown[] | undefined {
   const values = Array.isArray(schema.enum) ? schema.enum : undefined;
   if (schema.const === undefined) return values;
   return [schema.const].filter((one) => !values || values.some((value) => isEqual(value, one)));
@@ -103,7 +103,7 @@ function mustBeOneOf(values: readonly unknown[]): string {
   return `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`;
 }
 
-function wrongText(schema: Json, text: string): string | undefined {
+function wrongText(schema: JsonObject, text: string): string | undefined {
   const excluded = listOf(schema["x-excludes"]).map(String).find((one) => holdsParts(text, one));
   if (excluded !== undefined) return `must not contain ${excluded}`;
   const pattern = textOf(schema.pattern);
@@ -141,7 +141,7 @@ function* inItems(schema: unknown, items: readonly unknown[]): Work<Violation | 
   return undefined;
 }
 
-function* inMembers(schema: Json, value: Json): Work<Violation | undefined> {
+function* inMembers(schema: JsonObject, value: JsonObject): Work<Violation | undefined> {
   const { additionalProperties: others } = schema;
   const properties = objectOf(schema.properties);
   const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
@@ -173,7 +173,7 @@ function isOfType(value: unknown, type: string): boolean {
 const numberOf = (value: unknown): number | bigint | undefined =>
   typeof value === "number" || typeof value === "bigint" ? value : undefined;
 
-function outOfBounds(schema: Json, value: unknown): string | undefined {
+function outOfBounds(schema: JsonObject, value: unknown): string | undefined {
   const bound = (keyword: string) => numberOf(schema[keyword]);
   const number = numberOf(value);
   if (number !== undefined) {
@@ -217,7 +217,7 @@ export function refusalOfParameter(place: string, name: string, rule: string): R
 }
 
 /** @throws {Refusal} if the value of a parameter does not match the schema */
-function requireMatch(schema: Json, value: unknown, place: string, name: string): void {
+function requireMatch(schema: JsonObject, value: unknown, place: string, name: string): void {
   refuseViolation(violationOf(schema, value), place, name);
 }
 
@@ -230,7 +230,7 @@ const SHORT = 4096;
  * @throws {Refusal} if the value of a parameter does not match the schema
  */
 async function requireJson(
-  schema: Json,
+  schema: JsonObject,
   text: string,
   place: string,
   name: string,
@@ -330,7 +330,7 @@ function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
 const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
 /** Reads a text as a number or a boolean, unless the schema allows the text itself. */
-const scalarOf = (schema: Json, text: string): unknown =>
+const scalarOf = (schema: JsonObject, text: string): unknown =>
   SCALAR.test(text) && violationOf(schema, text) ? parseComparable(text) : text;
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */

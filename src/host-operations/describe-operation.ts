@@ -6,7 +6,7 @@
 import { PathTemplate } from "../http/path-template.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
-import { type Json, listOf } from "../json/values.ts";
+import { type JsonObject, listOf } from "../json/values.ts";
 import { diagnosticsOfPart } from "../settings/openapi-part.ts";
 import type { SettingDiagnostic, SettingPath } from "../settings/schema.ts";
 import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
@@ -88,7 +88,7 @@ export function diagnosticsOfDocument(
   operations: readonly Operation[],
   document: DocumentOptions = {},
 ): SettingDiagnostic[] {
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, JsonObject> = {};
   const indices = new Map<string, number>();
   for (const [at, operation] of operations.entries()) {
     const { components } = document;

@@ -5,7 +5,7 @@
  */
 import { EventStream, type EventStreamOptions } from "../http/event-stream.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
+import { isEqual, isObject, type JsonObject, mapMembers } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
 /** `snapshot` is not listed, since every client receives this event. */
@@ -25,9 +25,9 @@ export class NodeEvents {
   readonly stream: EventStream<EventName>;
   readonly #now: () => number;
   #latest: Info | undefined;
-  #published: Json | undefined;
+  #published: JsonObject | undefined;
   /** What clients have that resume, if it is older than `#published`. */
-  #resumed: Json | undefined;
+  #resumed: JsonObject | undefined;
   #isBehind = false;
   #snapshotAt = -Infinity;
   #height: Info["height"];
@@ -82,7 +82,7 @@ export class NodeEvents {
     }
   }
 
-  #tellChange(before: Json, next: Json): void {
+  #tellChange(before: JsonObject, next: JsonObject): void {
     const own = patchBetween(before, next);
     const patch = this.#resumed ? joinPatches(own, patchBetween(this.#resumed, next)) : own;
     if (patch === undefined && !this.#isBehind) return;
@@ -99,13 +99,13 @@ export class NodeEvents {
   }
 }
 
-function comparable(info: Info): Json {
+function comparable(info: Info): JsonObject {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
     return mapMembers(value, (member, key) => PROTOTYPES.has(key) ? undefined : copy(member));
   };
-  return copy(info) as Json;
+  return copy(info) as JsonObject;
 }
 
 /** Returns a JSON Merge Patch (RFC 7396), or `undefined` if the values are equal. */

@@ -4,16 +4,16 @@
  * @module
  */
 import { pause } from "../slices.ts";
-import { estimateSize, firstMembers, isObject, type Json, setMember } from "./values.ts";
+import { estimateSize, firstMembers, isObject, type JsonObject, setMember } from "./values.ts";
 
 /** Does the same as `mapMembers` in slices, also for the items of a list. */
 export async function mapMembersInSlices<T extends object>(
   holder: T,
   changeMember: (member: unknown, key: string) => unknown,
 ): Promise<T> {
-  const object = holder as Json;
+  const object = holder as JsonObject;
   const keys = Object.keys(object);
-  let changed: Json | undefined;
+  let changed: JsonObject | undefined;
   for (const [i, key] of keys.entries()) {
     const pausing = pause();
     if (pausing) await pausing;
@@ -31,8 +31,8 @@ export async function mapMembersInSlices<T extends object>(
 const MEMBERS_PER_STEP = 1000;
 
 /** Does the same as `{ ...object }`, in slices. */
-export async function copyInSlices(object: Json): Promise<Json> {
-  const copy: Json = {};
+export async function copyInSlices(object: JsonObject): Promise<JsonObject> {
+  const copy: JsonObject = {};
   for (const [i, key] of Object.keys(object).entries()) {
     if (i % MEMBERS_PER_STEP === 0) await pause();
     setMember(copy, key, object[key]);
@@ -41,7 +41,7 @@ export async function copyInSlices(object: Json): Promise<Json> {
 }
 
 /** Does the same as `estimateSize` for a whole document, in slices. */
-export async function estimateSizeInSlices(document: Json): Promise<number> {
+export async function estimateSizeInSlices(document: JsonObject): Promise<number> {
   const known = new Map<unknown, number>();
   let size = 1;
   for (const [name, section] of Object.entries(document)) {

@@ -11,7 +11,7 @@
  */
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { atOnce, type Work } from "../slices.ts";
-import { type Json, onceFor, setMember } from "./values.ts";
+import { type JsonObject, onceFor, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
@@ -90,11 +90,11 @@ export const buildJson = (...input: Parameters<typeof buildingJson>): unknown =>
 export function* buildingJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
-  onToken?: (holder: Json | unknown[], key: string, value?: unknown) => void,
+  onToken?: (holder: JsonObject | unknown[], key: string, value?: unknown) => void,
 ): Work<unknown> {
-  const root: Json = {};
+  const root: JsonObject = {};
   let tokens = 0;
-  const open: (Json | unknown[])[] = [root];
+  const open: (JsonObject | unknown[])[] = [root];
   let key = "";
   while (scanner.next()) {
     if (++tokens % TOKENS_PER_STEP === 0) yield;
@@ -109,7 +109,7 @@ export function* buildingJson(
       onToken?.(holder, key, value);
       if (Array.isArray(holder)) holder.push(value);
       else setMember(holder, key, value);
-      if (kind === "{" || kind === "[") open.push(value as Json | unknown[]);
+      if (kind === "{" || kind === "[") open.push(value as JsonObject | unknown[]);
     }
   }
   return root[""];

@@ -6,16 +6,16 @@
  */
 import { decodePercent } from "../decode.ts";
 
-export type Json = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** The keys and list indices that lead from a value to a nested value. */
 export type Path = readonly string[];
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function objectOf(value: unknown): Json {
+export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
@@ -29,7 +29,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** An assignment to `__proto__` would change the object's prototype. */
-export function setMember(object: Json, key: string, value: unknown): void {
+export function setMember(object: JsonObject, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });
 }
@@ -37,9 +37,12 @@ export function setMember(object: Json, key: string, value: unknown): void {
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
 /** Omits a member if `change` returns `undefined`. Returns the same object if no member changes. */
-export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
+export function mapMembers(
+  object: JsonObject,
+  change: (member: unknown, key: string) => unknown,
+): JsonObject {
   const keys = Object.keys(object);
-  let changed: Json | undefined;
+  let changed: JsonObject | undefined;
   for (const [i, key] of keys.entries()) {
     const member = object[key];
     const value = change(member, key);
@@ -51,8 +54,8 @@ export function mapMembers(object: Json, change: (member: unknown, key: string) 
 }
 
 /** Copies the members with these keys that are not `undefined`. */
-export function firstMembers(object: Json, keys: readonly string[]): Json {
-  const members: Json = {};
+export function firstMembers(object: JsonObject, keys: readonly string[]): JsonObject {
+  const members: JsonObject = {};
   for (const key of keys) {
     if (object[key] !== undefined) setMember(members, key, object[key]);
   }
@@ -60,7 +63,7 @@ export function firstMembers(object: Json, keys: readonly string[]): Json {
 }
 
 /** Omits the members that are `undefined`. */
-export function present(members: Json): Json {
+export function present(members: JsonObject): JsonObject {
   return firstMembers(members, Object.keys(members));
 }
 
@@ -97,7 +100,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   if (size !== undefined) return size;
   let sum = 1;
   for (const key of Object.keys(value)) {
-    sum += key.length / 32 + estimateSize((value as Json)[key], known);
+    sum += key.length / 32 + estimateSize((value as JsonObject)[key], known);
   }
   known.set(value, sum);
   return sum;
@@ -142,8 +145,8 @@ export function valueAt(value: unknown, path: Path): unknown {
   for (const key of path) {
     // Excludes properties that are not list items, such as `length`.
     const isMember = Array.isArray(current) ? /^\d+$/.test(key) : isObject(current);
-    if (!isMember || !Object.hasOwn(current as Json, key)) return undefined;
-    current = (current as Json)[key];
+    if (!isMember || !Object.hasOwn(current as JsonObject, key)) return undefined;
+    current = (current as JsonObject)[key];
   }
   return current;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { parsePercent } from "../decode.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import { BY_NAME_TOO, multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import {
@@ -37,7 +37,7 @@ const NO_HEADERS: DescribedHeaders = {
 };
 
 export async function listNodeOperations(
-  document: Json,
+  document: JsonObject,
   by: DescribedBy,
 ): Promise<NodeOperation[]> {
   const read = new OperationReader(document, by);
@@ -58,7 +58,7 @@ export async function listNodeOperations(
 
 const ELSEWHERE_MAX = 20;
 
-export function listServersElsewhere(document: Json): string[] {
+export function listServersElsewhere(document: JsonObject): string[] {
   const urls = new Set<string>();
   for (const { item, operation } of operationsIn(document)) {
     for (const { url } of serversFor([operation, item, document]).map(objectOf)) {
@@ -70,7 +70,7 @@ export function listServersElsewhere(document: Json): string[] {
 }
 
 export function nameOfNodeOperation(
-  document: Json,
+  document: JsonObject,
   { path, item, method, operation }: Omit<PathOperation, "keys">,
 ): string | undefined {
   const url = onlyUrl([operation, item, document]);
@@ -83,7 +83,7 @@ export function nameOfNodeOperation(
 }
 
 /** Returns the names of the JSON-RPC methods that are called through this service. */
-export function listMethodNames(document: Json): string[] {
+export function listMethodNames(document: JsonObject): string[] {
   return operationsIn(document).flatMap((located) => nameOfMethod(document, located) ?? []);
 }
 
@@ -91,7 +91,7 @@ export function listMethodNames(document: Json): string[] {
  * Returns `undefined` for an operation that is not a JSON-RPC method, or is not called through this
  * service.
  */
-export function nameOfMethod(document: Json, located: PathOperation): string | undefined {
+export function nameOfMethod(document: JsonObject, located: PathOperation): string | undefined {
   return methodOf(located.path) === undefined ? undefined : nameOfNodeOperation(document, located);
 }
 
@@ -101,16 +101,16 @@ function methodOf(path: string): string | undefined {
 }
 
 class OperationReader {
-  readonly #document: Json;
+  readonly #document: JsonObject;
   readonly #by: DescribedBy;
   readonly #schemas: SchemaReader;
-  constructor(document: Json, by: DescribedBy) {
+  constructor(document: JsonObject, by: DescribedBy) {
     this.#document = document;
     this.#by = by;
     this.#schemas = new SchemaReader(document);
   }
 
-  operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
+  operation(name: string, method: string, operation: JsonObject, item: JsonObject): NodeOperation {
     const { requestBody } = operation;
     const common = this.#common(operation);
     const found = parametersOf(this.#document, item, operation);
@@ -128,7 +128,7 @@ class OperationReader {
     };
   }
 
-  method(name: string, post: Json, isGettable: boolean): NodeOperation {
+  method(name: string, post: JsonObject, isGettable: boolean): NodeOperation {
     const content = objectOf(objectOf(this.#follow(post.requestBody).content)["application/json"]);
     const schema = objectOf(content.schema);
     const properties = Object.entries(objectOf(schema.properties));
@@ -165,7 +165,7 @@ class OperationReader {
     };
   }
 
-  #common(operation: Json) {
+  #common(operation: JsonObject) {
     const access = accessOf(operation);
     return {
       operationId: textOf(operation.operationId),
@@ -198,7 +198,7 @@ class OperationReader {
     }];
   }
 
-  #body(body: Json, isChecked: boolean): NodeBody {
+  #body(body: JsonObject, isChecked: boolean): NodeBody {
     const content = isChecked ? Object.entries(objectOf(body.content)) : [];
     const schemas = content.map(([type, media]) => [
       withoutParameters(type.toLowerCase()),
@@ -209,7 +209,7 @@ class OperationReader {
 
   #headers(
     parameters: readonly Parameter[],
-    { security = this.#document.security }: Json,
+    { security = this.#document.security }: JsonObject,
   ): DescribedHeaders {
     const known = objectOf(objectOf(this.#document.components).securitySchemes);
     const schemes = listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)))
@@ -231,7 +231,7 @@ class OperationReader {
     };
   }
 
-  #follow(value: unknown): Json {
+  #follow(value: unknown): JsonObject {
     return followReference(this.#document, value);
   }
 }

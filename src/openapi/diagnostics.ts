@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, type Path, valueAt } from "../json/values.ts";
+import { type JsonObject, type Path, valueAt } from "../json/values.ts";
 import { formatSize, groupDigits } from "../units.ts";
 import { excerpt, printable, quote, shorten } from "../untrusted-text.ts";
 
@@ -241,7 +241,7 @@ export function locate(file: ParsedFile, all: readonly DiagnosticAt[]): Diagnost
 }
 
 /** Maps each object or list to the text offsets of its members or items. */
-export type Offsets = Map<unknown, Json | number[]>;
+export type Offsets = Map<unknown, JsonObject | number[]>;
 
 /** If the path has no value, returns the offset of the nearest existing ancestor. */
 function offsetIn({ value: root, offsets }: ParsedFile, path: Path): number {
@@ -250,7 +250,7 @@ function offsetIn({ value: root, offsets }: ParsedFile, path: Path): number {
     const next = valueAt(offsets.get(value), [key]);
     if (next === undefined) break;
     offset = next as number;
-    value = (value as Json)[key];
+    value = (value as JsonObject)[key];
   }
   return offset;
 }
@@ -262,7 +262,7 @@ function offsetIn({ value: root, offsets }: ParsedFile, path: Path): number {
 export function spellingOf({ text, offsets }: ParsedFile, holder: unknown, key: string): string {
   const offset = valueAt(offsets.get(holder), [key]);
   const spelling = typeof offset === "number" && /^[\w.+-]+/.exec(text.slice(offset, offset + 400));
-  return spelling ? spelling[0] : String((holder as Json)[key]);
+  return spelling ? spelling[0] : String((holder as JsonObject)[key]);
 }
 
 export const diagnosticOf = (

@@ -8,7 +8,7 @@ import { digest, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation, type RepresentationInit } from "../http/representation.ts";
 import { buildingJson, readNumber, WRITTEN_DEPTH_MAX } from "../json/lossless.ts";
 import { JsonScanner } from "../json/scan.ts";
-import type { Json } from "../json/values.ts";
+import type { JsonObject } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { inSlices } from "../slices.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
@@ -38,19 +38,21 @@ export interface Documents {
   readonly documents: Readonly<Record<DocumentPath, Resource<Representation>>>;
 }
 
-async function documentOf(json: KeptContent): Promise<Json> {
+async function documentOf(json: KeptContent): Promise<JsonObject> {
   const text = new TextDecoder().decode(json.identity);
   const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
-  return await inSlices(buildingJson(scanner, readNumber)) as Json;
+  return await inSlices(buildingJson(scanner, readNumber)) as JsonObject;
 }
 
 /** The host's operations and document parts are in the returned `document`, but not in `own`. */
 export async function prepareOwn(
-  whole: Json,
+  whole: JsonObject,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
   omitted: readonly string[] = [],
-): Promise<{ readonly document: Json; readonly own: Json; readonly served: Documents }> {
+): Promise<
+  { readonly document: JsonObject; readonly own: JsonObject; readonly served: Documents }
+> {
   const own = withoutPaths(whole, omitted);
   const document = await withHost(own, operations, ofHost);
   return { document, own, served: await prepareDocuments(await writeJson(document)) };
@@ -80,7 +82,7 @@ export async function prepareDocuments(
 }
 
 /** Seen from `/v1/`, this service is one level up: `./v1/node` becomes `../v1/node`. */
-function withServersFromV1(document: Json): Promise<Json> {
+function withServersFromV1(document: JsonObject): Promise<JsonObject> {
   const change = (url: string) => url.startsWith(".") ? `.${url}` : url;
   return inSlices(mapServers(document, (servers) => mapUrls(servers, change)));
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Json, listOf } from "../json/values.ts";
+import { type JsonObject, listOf } from "../json/values.ts";
 import { mapSchemas } from "./structure.ts";
 import { membersIn, OPENAPI_3_0 } from "./tables.ts";
 
@@ -14,15 +14,15 @@ const MEMBERS: ReadonlySet<string> = new Set(
 );
 
 /** @param part a document of OpenAPI 3.1, or a part of one */
-export const toOpenApi30 = <T extends Json>(part: T): Promise<T> =>
+export const toOpenApi30 = <T extends JsonObject>(part: T): Promise<T> =>
   mapSchemas(part, { openapi: "3.1.1" }, downgradeSchema);
 
 /** Converts a schema whose inner schemas have been converted. */
-function downgradeSchema(schema: Json): Json {
+function downgradeSchema(schema: JsonObject): JsonObject {
   if (typeof schema.$ref === "string") return { $ref: schema.$ref };
   const known = Object.entries(schema)
     .filter(([name]) => MEMBERS.has(name) || name.startsWith("x-"));
-  const { type, ...converted } = Object.fromEntries(known) as Json;
+  const { type, ...converted } = Object.fromEntries(known) as JsonObject;
   const types = [type ?? []].flat();
   const [only, another] = types.filter((name) => name !== "null");
   if (types.includes("null")) {

@@ -6,7 +6,7 @@
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
 import { PathTemplate } from "../http/path-template.ts";
-import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
@@ -26,21 +26,26 @@ export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
  *
  * @param rpcPath the path of the JSON-RPC endpoint of a node that has no REST operations
  */
-export function clientAddress(document: Json, isAtRoot: boolean, rpcPath: string): string {
+export function clientAddress(document: JsonObject, isAtRoot: boolean, rpcPath: string): string {
   const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || rpcPath || "/";
   return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;
 }
 
 /** Two path items that come to one path keep their operations' parameters. */
-function joined(document: Json, item: Json, known: unknown, copies: CopyBudget): Json {
+function joined(
+  document: JsonObject,
+  item: JsonObject,
+  known: unknown,
+  copies: CopyBudget,
+): JsonObject {
   if (!isObject(known)) return item;
   const [one, other] = [item, known].map((each) => withOwnParameters(document, each, copies));
   return { ...one, ...other };
 }
 
 /** Gives each operation the parameters of its path item, and omits it if there is no room. */
-function withOwnParameters(document: Json, item: Json, copies: CopyBudget): Json {
+function withOwnParameters(document: JsonObject, item: JsonObject, copies: CopyBudget): JsonObject {
   const { parameters: _, ...mapped } = mapOperations(item, ({ operation }) => {
     const parameters = parametersOf(document, item, operation).map(({ value }) => value);
     if (parameters.length === 0) return operation;
@@ -53,10 +58,13 @@ function withOwnParameters(document: Json, item: Json, copies: CopyBudget): Json
  * An operation with a path of ours stays below `/v1/node`. An operation that is not called through
  * this service keeps its servers.
  */
-export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promise<Json> {
+export async function withDropInPaths(
+  document: JsonObject,
+  isBuiltIn: boolean,
+): Promise<JsonObject> {
   const url = onlyUrl([document]);
   if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
-  const paths: Json = {};
+  const paths: JsonObject = {};
   const copies = new CopyBudget();
   const ofHost: PathTemplate[] = [];
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
@@ -76,7 +84,7 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
     await pause();
     const { servers, ...item } = objectOf(value);
     /** Returns what precedes the path; `undefined` if the operation is called elsewhere. */
-    const prefixOf = (operation: Json) => {
+    const prefixOf = (operation: JsonObject) => {
       const url = onlyUrl([operation, { servers }, document]);
       if (url === THIS_SERVICE) return "";
       const base = baseAtNode(url);

@@ -7,7 +7,7 @@
 import {
   createFreeName,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -59,7 +59,7 @@ export async function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title }: { readonly title: string },
   { shownVersion: version = "unknown", names, missing }: Offer = {},
-): Promise<Json> {
+): Promise<JsonObject> {
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined && missing === undefined;
   const description = known +
@@ -74,13 +74,13 @@ export async function documentOfKind(
     tags,
   };
   const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...await openApiOfMethods(openrpc) };
-  if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
+  if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as JsonObject;
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
     ...await withMissingPart(rest, rpc),
     tags: all.filter(({ name }, at) => all.findIndex((tag) => tag.name === name) === at),
-  }) as Json;
+  }) as JsonObject;
 }
 
 function withPageMarks(value: unknown): unknown {
@@ -154,7 +154,7 @@ const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "opera
  * Replaces the marks in the node's own description with those of the kind, since only the kind is
  * trusted.
  */
-export async function withMarks(document: Json, kind: Json = {}): Promise<Json> {
+export async function withMarks(document: JsonObject, kind: JsonObject = {}): Promise<JsonObject> {
   const marked = new Map(
     operationsIn(kind).map((located) => {
       const { operation } = located;
@@ -162,7 +162,7 @@ export async function withMarks(document: Json, kind: Json = {}): Promise<Json> 
       return [requestLine(kind, located), known];
     }),
   );
-  const change = (item: Json, path: string) =>
+  const change = (item: JsonObject, path: string) =>
     mapOperations(item, (located) => {
       const address = requestLine(document, { ...located, path, item });
       return remarked(located.operation, marked.get(address));
@@ -176,9 +176,9 @@ export async function withMarks(document: Json, kind: Json = {}): Promise<Json> 
  * checked, the kind's own description is used: `checked` are its paths.
  */
 export function withMarksOfMethods(
-  openrpc: Json,
-  kind: Json = {},
-): { openrpc: Json; checked: readonly string[] } {
+  openrpc: JsonObject,
+  kind: JsonObject = {},
+): { openrpc: JsonObject; checked: readonly string[] } {
   const known = objectOf(kind.paths);
   const checked: string[] = [];
   const methods = listOf(openrpc.methods).flatMap((method) => {
@@ -195,7 +195,12 @@ export function withMarksOfMethods(
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
 
-function withLimits(method: Json, post: Json, openrpc: Json, kind: Json): Json {
+function withLimits(
+  method: JsonObject,
+  post: JsonObject,
+  openrpc: JsonObject,
+  kind: JsonObject,
+): JsonObject {
   if (method.params === undefined) return method;
   const properties = valueAt(post, PROPERTIES);
   const params = listOf(method.params).map((value) => {
@@ -214,7 +219,7 @@ const PROPERTIES = ["requestBody", "content", "application/json", "schema", "pro
  * Tells whether the kind limits the parameters of a `read` operation. The node's own description
  * may lack these limits.
  */
-function isLimitedRead(kind: Json, operation: Json): boolean {
+function isLimitedRead(kind: JsonObject, operation: JsonObject): boolean {
   const { parameters, "x-access": access, "x-checked": isChecked } = operation;
   if (access !== "read") return false;
   return isChecked === true || listOf(parameters).some((value) => {
@@ -225,20 +230,21 @@ function isLimitedRead(kind: Json, operation: Json): boolean {
 }
 
 /** Without `x-checked`, the patterns of a description from the network are never evaluated. */
-const withoutRead = (operation: Json): Json => omitKeys(operation, ["x-access", "x-checked"]);
+const withoutRead = (operation: JsonObject): JsonObject =>
+  omitKeys(operation, ["x-access", "x-checked"]);
 
-function remarked(operation: Json, known: Json = {}): Json {
+function remarked(operation: JsonObject, known: JsonObject = {}): JsonObject {
   return { ...omitKeys(operation, OF_OPERATIONS), ...picked(known, OF_OPERATIONS) };
 }
 
-const picked = (object: Json, keys: readonly string[]): Json =>
+const picked = (object: JsonObject, keys: readonly string[]): JsonObject =>
   mapMembers(object, (member, key) => keys.includes(key) ? member : undefined);
 
-const omitKeys = (object: Json, keys: readonly string[]): Json =>
+const omitKeys = (object: JsonObject, keys: readonly string[]): JsonObject =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
 /** Omits the node's methods that are missing, and the tags that only these methods have. */
-export function withoutMissing(document: Json, missing: readonly string[] = []): Json {
+export function withoutMissing(document: JsonObject, missing: readonly string[] = []): JsonObject {
   if (missing.length === 0) return document;
   const names = new Set(missing);
   const omitted = operationsIn(document).filter((located) => {
@@ -264,10 +270,10 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
  * @param further paths of the kind that are added in any case
  */
 export async function withMissingPart(
-  document: Json,
-  kind: Json = {},
+  document: JsonObject,
+  kind: JsonObject = {},
   further: readonly string[] = [],
-): Promise<Json> {
+): Promise<JsonObject> {
   const theirs = objectOf(document.paths);
   const ofKind = objectOf(kind.paths);
   const counted = Object.keys(theirs)
@@ -282,7 +288,7 @@ export async function withMissingPart(
   );
   const ids = new Set(operationsIn(document).map(({ operation }) => operation.operationId));
   const freeId = createFreeName(ids);
-  const paths: Json = { ...theirs };
+  const paths: JsonObject = { ...theirs };
   const used = new Set<unknown>();
   for (const [path, item] of others) {
     const { servers = kind.servers } = objectOf(item);
@@ -303,7 +309,10 @@ export async function withMissingPart(
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
 
-function requestLine(document: Json, { method, operation, item, path }: PathOperation): string {
+function requestLine(
+  document: JsonObject,
+  { method, operation, item, path }: PathOperation,
+): string {
   const url = onlyUrl([operation, item, document]) ?? "";
   return `${method} ${url}${path.replaceAll(/\{[^{}]*\}/g, "{}")}`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, objectOf, type Path, textOf } from "../json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf, type Path, textOf } from "../json/values.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -60,7 +60,7 @@ export interface DescriptionParts {
 
 /** What is shown beside the node's description, and where clients call the node. */
 export interface LoadOptions extends ServerContext {
-  readonly own: Json;
+  readonly own: JsonObject;
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** True if a description from the network must not tell the node's version. */
@@ -69,9 +69,9 @@ export interface LoadOptions extends ServerContext {
 
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
-  readonly document: Json | undefined;
+  readonly document: JsonObject | undefined;
   /** The document without the operations of the service and the host. */
-  readonly ofNode?: Json | undefined;
+  readonly ofNode?: JsonObject | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /**
    * The names of the described JSON-RPC methods, including missing ones; empty if the node lists
@@ -102,7 +102,7 @@ export async function load(
   return { document: served, ofNode: existing, methods: [...new Set(methods)], ...others };
 }
 
-const withoutVersion = (document: Json): Json => ({
+const withoutVersion = (document: JsonObject): JsonObject => ({
   ...document,
   info: { ...objectOf(document.info), version: "unknown" },
 });
@@ -110,7 +110,7 @@ const withoutVersion = (document: Json): Json => ({
 async function loadFile(
   { url, read }: DescriptionFile,
   by: DescribedBy,
-  known: Json | undefined,
+  known: JsonObject | undefined,
   where: ServerContext,
 ): Promise<Loaded> {
   const source = await readSource(url, read);
@@ -125,11 +125,11 @@ async function normalizedIn(
   source: DiagnosedFile,
   entry: URL,
   dropsViewerExtensions: boolean,
-): Promise<Json | undefined> {
+): Promise<JsonObject | undefined> {
   const { diagnostics, value } = source;
   if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
   const sourceKind = provenanceOf(entry);
-  const hasRoom = (document: Json) => {
+  const hasRoom = (document: JsonObject) => {
     if (!hasMoreOperations(document, SIZES.operations[sourceKind])) return true;
     diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
     return false;
@@ -147,15 +147,15 @@ interface Origin {
   readonly source: DiagnosedFile & { readonly url: URL };
   readonly entry: URL;
   readonly by: DescribedBy;
-  readonly known: Json | undefined;
+  readonly known: JsonObject | undefined;
   readonly where: ServerContext;
 }
 
 /** Converts a normalized description to the OpenAPI document of the node's operations. */
 async function toServed(
-  normalized: Json,
+  normalized: JsonObject,
   { source, entry, by, known, where }: Origin,
-): Promise<Json> {
+): Promise<JsonObject> {
   const { diagnostics, url: { href: from } } = source;
   // The marks in a description from the network are not trusted: they could declare any operation
   // as `read`.
@@ -201,7 +201,7 @@ function checkVersion(document: unknown, diagnostics: Diagnostics): boolean {
 
 function explainBase(
   [path = "", other = "/v1"]: readonly string[],
-  { servers }: Json,
+  { servers }: JsonObject,
   entry: string,
 ): string {
   const urls = listOf(servers).map((server) => usualUrl(objectOf(server)) ?? "");

@@ -10,7 +10,7 @@ import {
   filled,
   isEqual,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -35,9 +35,12 @@ export interface DocumentOfHost {
   readonly components?: unknown;
 }
 
-function addOperations(document: Json, operations: readonly DescribedOperation[]): Json {
+function addOperations(
+  document: JsonObject,
+  operations: readonly DescribedOperation[],
+): JsonObject {
   const theirs = objectOf(document.paths);
-  const added: Json = {};
+  const added: JsonObject = {};
   for (const { method, path, operation } of operations) {
     added[path] = { ...objectOf(added[path] ?? theirs[path]), [method.toLowerCase()]: operation };
   }
@@ -46,7 +49,7 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
 
 /** Hosts describe their operations in OpenAPI 3.1, and nodes theirs in any version. */
 async function inVersionOf(
-  { openapi }: Json,
+  { openapi }: JsonObject,
   operations: readonly DescribedOperation[],
   components: unknown,
 ): Promise<{ operations: readonly DescribedOperation[]; components: unknown }> {
@@ -60,10 +63,10 @@ async function inVersionOf(
 }
 
 async function addHost(
-  document: Json,
+  document: JsonObject,
   described: readonly DescribedOperation[],
   { info, tags, externalDocs, components: added }: DocumentOfHost,
-): Promise<{ readonly document: Json; readonly operations: readonly DescribedOperation[] }> {
+): Promise<{ readonly document: JsonObject; readonly operations: readonly DescribedOperation[] }> {
   const { operations, components } = await inVersionOf(document, described, added);
   const merged = await mergeComponents(objectOf(document.components), objectOf(components));
   const ofHost = new Set(listOf(tags).map((tag) => objectOf(tag).name));
@@ -82,23 +85,23 @@ async function addHost(
   };
 }
 
-export function withoutPaths(document: Json, omitted: readonly string[]): Json {
+export function withoutPaths(document: JsonObject, omitted: readonly string[]): JsonObject {
   const omit = (item: unknown, path: string) => omitted.includes(path) ? undefined : item;
   return { ...document, paths: mapMembers(objectOf(document.paths), omit) };
 }
 
 export async function withHost(
-  own: Json,
+  own: JsonObject,
   operations: readonly DescribedOperation[],
   documentOfHost: DocumentOfHost,
-): Promise<Json> {
+): Promise<JsonObject> {
   const { document, operations: added } = await addHost(own, operations, documentOfHost);
   const paths = withFreeIds(objectOf(document.paths), added);
   return addOperations({ ...document, paths }, added);
 }
 
 /** Gives operations other ids than those that the host uses. */
-function withFreeIds(paths: Json, ofHost: readonly DescribedOperation[]): Json {
+function withFreeIds(paths: JsonObject, ofHost: readonly DescribedOperation[]): JsonObject {
   if (ofHost.length === 0) return paths;
   const taken = new Set(ofHost.map(({ operation }) => operation.operationId));
   const ids = operationsIn({ paths }).map(({ operation }) => operation.operationId);
@@ -116,11 +119,11 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
 export async function withServiceOperations(
-  own: Json,
-  node: Json,
+  own: JsonObject,
+  node: JsonObject,
   ofHost: readonly DescribedOperation[] = [],
   documentOfHost: DocumentOfHost = {},
-): Promise<Json> {
+): Promise<JsonObject> {
   const { document, operations } = await addHost(node, ofHost, documentOfHost);
   const moved = withRoom(document, new Set(operations.map(({ path }) => path)));
   const theirs = withFreeIds(moved, operations);
@@ -129,9 +132,9 @@ export async function withServiceOperations(
     bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
   const all = [...operationsIn({ paths: theirs }), ...operations];
   const freeId = createFreeName(new Set(all.map(({ operation }) => operation.operationId)));
-  const paths: Json = {};
+  const paths: JsonObject = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
-    const { get } = item as { get: Json };
+    const { get } = item as { get: JsonObject };
     if (!RESOURCE_PATH.test(path) || isTheirs(path)) continue;
     const operationId = freeId(`nodeface${capital(String(get.operationId))}`);
     paths[path] = {
@@ -164,7 +167,7 @@ export async function withServiceOperations(
  * moves to the end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
  * If that path is taken, too, the host's path stays, and the node's one becomes `/v1/node/PATH`.
  */
-function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): Json {
+function withRoom({ servers, paths: all }: JsonObject, ofHost: ReadonlySet<string>): JsonObject {
   const paths = objectOf(all);
   const taken = new Set([...Object.keys(paths), ...ofHost]);
   const moved = Object.entries(paths).map(([path, value]) => {
@@ -190,7 +193,7 @@ function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): J
 }
 
 /** Appends a path to the servers of a path item and of its operations. */
-function below(base: string, item: Json, url: string): Json {
+function below(base: string, item: JsonObject, url: string): JsonObject {
   const moved = mapOperations(item, ({ operation }) => {
     if (operation.servers === undefined) return operation;
     const servers = listOf(operation.servers).map(objectOf);
@@ -199,8 +202,8 @@ function below(base: string, item: Json, url: string): Json {
   return { ...moved, servers: [{ url: trimSlashes(url) + base }] };
 }
 
-function usedComponents(own: Json, values: Json): Record<string, Json> {
-  const used: Record<string, Json> = {};
+function usedComponents(own: JsonObject, values: JsonObject): Record<string, JsonObject> {
+  const used: Record<string, JsonObject> = {};
   const queue: unknown[] = [values];
   for (const next of queue) {
     for (const reference of referencesIn(next)) {
@@ -227,10 +230,10 @@ function referencesIn(value: unknown): string[] {
  * @returns the merged components; `rename` updates the references to renamed components
  */
 export async function mergeComponents(
-  theirs: Json,
-  added: Json,
+  theirs: JsonObject,
+  added: JsonObject,
   wanted: (name: string) => string = (name) => name,
-): Promise<{ readonly components: Json; readonly rename: <T>(value: T) => T }> {
+): Promise<{ readonly components: JsonObject; readonly rename: <T>(value: T) => T }> {
   const names = newNames(added, theirs, wanted);
   const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
   const components = { ...theirs };
@@ -246,7 +249,7 @@ export async function mergeComponents(
 
 type Names = ReadonlyMap<string, string>;
 
-function newNames(added: Json, theirs: Json, wanted: (name: string) => string): Names {
+function newNames(added: JsonObject, theirs: JsonObject, wanted: (name: string) => string): Names {
   const names = new Map<string, string>();
   const equal: { reference: string; value: unknown; rename(): void }[] = [];
   for (const [section, members] of Object.entries(added)) {
@@ -299,7 +302,7 @@ function renamedReference(reference: unknown, names: Names): unknown {
 }
 
 /** The values of a mapping are references, or names of schemas. */
-function renamedMapping(discriminator: Json, names: Names): Json {
+function renamedMapping(discriminator: JsonObject, names: Names): JsonObject {
   const { mapping } = discriminator;
   if (!isObject(mapping)) return discriminator;
   const changed = mapMembers(mapping, (value) => {
@@ -309,7 +312,7 @@ function renamedMapping(discriminator: Json, names: Names): Json {
   return { ...discriminator, mapping: changed };
 }
 
-function renamedSchemes(value: unknown, names: Names): Json {
+function renamedSchemes(value: unknown, names: Names): JsonObject {
   return Object.fromEntries(
     Object.entries(objectOf(value)).map(([name, scopes]) => {
       return [names.get(referenceTo("securitySchemes", name)) ?? name, scopes];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Json } from "../json/values.ts";
+import type { JsonObject } from "../json/values.ts";
 import type { MultiSegment, SubscriptionMark } from "../kinds/interface.ts";
 
 export interface NodeParameter {
@@ -11,7 +11,7 @@ export interface NodeParameter {
   readonly in: ParameterLocation | "body";
   readonly isRequired: boolean;
   /** The schema without references, present only if the operation is marked `x-checked`. */
-  readonly schema?: Json | undefined;
+  readonly schema?: JsonObject | undefined;
   /** The types that the schema allows, such as `string`. Present only for methods. */
   readonly types?: readonly string[] | undefined;
   /** From this number on, or with this text, a call of the method is heavy. */
@@ -38,7 +38,7 @@ export interface DescribedHeaders {
 export interface NodeBody {
   readonly isRequired: boolean;
   /** The schemas by media type, empty unless the operation is marked `x-checked`. */
-  readonly schemas: Readonly<Record<string, Json>>;
+  readonly schemas: Readonly<Record<string, JsonObject>>;
 }
 
 export interface NodeOperation {
@@ -104,5 +104,5 @@ export const isParameterLocation = (place: unknown): place is ParameterLocation 
   place === "path" || place === "query" || place === "header";
 
 /** Treats an unknown `x-access` as missing. */
-export const accessOf = ({ "x-access": mark }: Json): NodeOperation["access"] =>
+export const accessOf = ({ "x-access": mark }: JsonObject): NodeOperation["access"] =>
   mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;

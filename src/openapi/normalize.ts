@@ -10,7 +10,7 @@ import {
   estimateSize,
   formatPointer,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -39,7 +39,7 @@ import {
 } from "./structure.ts";
 import { MAPPED } from "./tables.ts";
 
-const EMPTY: Readonly<Record<Shape, Json>> = {
+const EMPTY: Readonly<Record<Shape, JsonObject>> = {
   schema: {},
   response: { description: "" },
   pathItem: {},
@@ -52,15 +52,18 @@ const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code|badges)/i;
 const SCHEMES = ["securityScheme", "flows", "flow"];
 
 /** @param dropsViewerExtensions true if the extensions for viewers are omitted */
-export async function normalize(resolved: Resolved, dropsViewerExtensions = false): Promise<Json> {
+export async function normalize(
+  resolved: Resolved,
+  dropsViewerExtensions = false,
+): Promise<JsonObject> {
   const { source, structure } = resolved;
   const plan = await planComponents(resolved);
   const copier = new Copier(resolved, plan, dropsViewerExtensions);
-  let document = await copier.copy(source.value, "document") as Json;
+  let document = await copier.copy(source.value, "document") as JsonObject;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
-    const section: Json = { ...objectOf(holder[inner ?? outer]) };
+    const section: JsonObject = { ...objectOf(holder[inner ?? outer]) };
     for (const [name, target] of targets) {
       const value = await copier.copy(target, shape, true);
       if (value !== undefined) setMember(section, name, value);
@@ -139,8 +142,8 @@ class Copier {
     const known = this.#done.get(value, shape);
     if (known !== undefined) return known;
     const copied = await mapMembersInSlices(
-      value as Json,
-      (_, key) => this.#copyMember(value as Json, shape, key, depth),
+      value as JsonObject,
+      (_, key) => this.#copyMember(value as JsonObject, shape, key, depth),
     );
     this.#done.set(value, shape, copied);
     return copied;
@@ -152,7 +155,7 @@ class Copier {
     return FOR_VIEWERS.test(key) || (key.startsWith("x-") && SCHEMES.includes(shape));
   }
 
-  #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
+  #copyMember(object: JsonObject, shape: Shape, key: string, depth: number): unknown {
     const { structure } = this.#resolved;
     if (this.#isForViewers(shape, key)) return undefined;
     const section = this.#plan.sections.get(object);
@@ -181,14 +184,14 @@ class Copier {
   }
 
   async #copyReference(
-    value: Json & { $ref: string },
+    value: JsonObject & { $ref: string },
     shape: Shape,
     depth: number,
   ): Promise<unknown> {
     const { structure } = this.#resolved;
     const link = this.#resolved.linkOf(value, shape);
     if (!link) return value;
-    const siblings: Json = {};
+    const siblings: JsonObject = {};
     for (const key of siblingsOf(structure, shape, value)) {
       const member = await this.#copyMember(value, shape, key, depth);
       if (member !== undefined) setMember(siblings, key, member);
@@ -207,7 +210,7 @@ class Copier {
   /**
    * Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings.
    */
-  #redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
+  #redirect(value: JsonObject, $ref: string, shape: Shape, siblings: JsonObject): JsonObject {
     const hasSiblings = $ref === value.$ref || shape === "schema";
     return mapMembers(value, (member, key) => {
       if (key === "$ref") return $ref;
@@ -221,7 +224,7 @@ class Copier {
   async #putInPlace(
     link: Link,
     end: Target,
-    siblings: Json,
+    siblings: JsonObject,
     depth: number,
   ): Promise<unknown> {
     const { shape, value } = end;
@@ -245,7 +248,7 @@ class Copier {
     if (this.#placed.has(value)) this.#copiedSize += estimateSize(copied, this.#sizes);
     this.#placed.add(value);
     if (this.#copiedSize > LIMITS.added) return refuse("would make the document too large");
-    return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
+    return Array.isArray(copied) ? copied : { ...copied as JsonObject, ...siblings };
   }
 
   /** Resolves to `undefined` if one of the items is omitted: the others would move. */
@@ -267,7 +270,7 @@ class Copier {
   }
 }
 
-function emptyOf(shape: Shape, siblings: Json): Json | undefined {
+function emptyOf(shape: Shape, siblings: JsonObject): JsonObject | undefined {
   const empty = EMPTY[shape];
   const isNothing = !empty && Object.keys(siblings).length === 0;
   return isNothing ? undefined : { ...empty, ...siblings };

@@ -9,7 +9,7 @@ import {
   createFreeName,
   estimateSize,
   filled,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -34,7 +34,7 @@ export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURICompon
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 
 /** Converts a schema from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
-function upgradeSchema(value: Json): Json {
+function upgradeSchema(value: JsonObject): JsonObject {
   // The schemas of Lotus nodes contain `media`, a keyword of JSON Hyper-Schema draft 4.
   const { media, ...others } = value;
   const { binaryEncoding: contentEncoding } = objectOf(media);
@@ -89,23 +89,23 @@ const ANY_PARAMS = {
  */
 export async function openApiOfMethods(
   openrpc: unknown,
-): Promise<{ paths: Json; components: Json; tags: readonly Json[] }> {
+): Promise<{ paths: JsonObject; components: JsonObject; tags: readonly JsonObject[] }> {
   const document = objectOf(await mapSchemas(openrpc, { openrpc: "1.3" }, upgradeSchema));
   const follow = followerOf(document);
-  const methods = new Map<string, Json>();
+  const methods = new Map<string, JsonObject>();
   for (const method of listOf(document.methods).map(follow)) {
     const name = textOf(method.name);
     if (name && !methods.has(name)) methods.set(name, method);
   }
   // Many methods may share an example with many parameters.
-  const readExample = onceFor((example: Json): Json => ({
+  const readExample = onceFor((example: JsonObject): JsonObject => ({
     ...example,
     params: listOf(example.params).map(follow),
     result: follow(example.result),
   }));
   const freeId = createFreeName(new Set(methods.keys()));
-  const paths: Json = {};
-  const tags = new Map<string, Json>();
+  const paths: JsonObject = {};
+  const tags = new Map<string, JsonObject>();
   const sizes = new Map<unknown, number>();
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
@@ -139,10 +139,10 @@ export async function openApiOfMethods(
   };
 }
 
-type Follow = (value: unknown) => Json;
+type Follow = (value: unknown) => JsonObject;
 
 /** Returns a function that reads each reference once: many places may lead to a long one. */
-function followerOf(document: Json): Follow {
+function followerOf(document: JsonObject): Follow {
   const targets = new Map<string, unknown>();
   const resolve = (ref: string) => {
     if (!targets.has(ref)) targets.set(ref, resolveFragment(document, ref.slice(1)));
@@ -152,11 +152,15 @@ function followerOf(document: Json): Follow {
 }
 
 /** Follows the references of a method. */
-function partsOf(method: Json, follow: Follow, readExample: (example: Json) => Json): Parts {
+function partsOf(
+  method: JsonObject,
+  follow: Follow,
+  readExample: (example: JsonObject) => JsonObject,
+): Parts {
   const params = listOf(method.params).map(follow);
   const isByPosition = method.paramStructure !== "by-name";
   const isKnown = method.params !== undefined && !(isByPosition && hasRepeatedName(params));
-  const withPosition = (param: Json, at: number) => ({ ...param, "x-position": at });
+  const withPosition = (param: JsonObject, at: number) => ({ ...param, "x-position": at });
   return {
     method,
     isKnown,
@@ -170,22 +174,23 @@ function partsOf(method: Json, follow: Follow, readExample: (example: Json) => J
 
 const sizedIn = (
   { params, result, errors, examples, tags }: Parts,
-): Json[] => [...params, result, ...errors, ...examples, ...tags];
+): JsonObject[] => [...params, result, ...errors, ...examples, ...tags];
 
 /** A tag keeps the description that an earlier method gives it. */
-function addTag(tags: Map<string, Json>, { name, description, summary }: Json): void {
+function addTag(tags: Map<string, JsonObject>, { name, description, summary }: JsonObject): void {
   const tag = textOf(name)!;
   const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
   tags.set(tag, present({ name: tag, description: known }));
 }
 
-const isEither = ({ paramStructure = "either" }: Json): boolean => paramStructure === "either";
+const isEither = ({ paramStructure = "either" }: JsonObject): boolean =>
+  paramStructure === "either";
 
 /** A name is the place of a parameter, so two parameters cannot share it. */
-const hasRepeatedName = (params: readonly Json[]): boolean =>
+const hasRepeatedName = (params: readonly JsonObject[]): boolean =>
   new Set(params.map(({ name }) => name)).size < params.length;
 
-export async function openApiOfOpenRpc(openrpc: Json): Promise<Json> {
+export async function openApiOfOpenRpc(openrpc: JsonObject): Promise<JsonObject> {
   return present({
     openapi: "3.1.1",
     info: openrpc.info ?? { title: "", version: "" },
@@ -196,19 +201,19 @@ export async function openApiOfOpenRpc(openrpc: Json): Promise<Json> {
 }
 
 interface Parts {
-  readonly method: Json;
+  readonly method: JsonObject;
   /** False if any parameters may be sent. */
   readonly isKnown: boolean;
-  readonly params: readonly Json[];
-  readonly result: Json;
-  readonly errors: readonly Json[];
-  readonly examples: readonly Json[];
+  readonly params: readonly JsonObject[];
+  readonly result: JsonObject;
+  readonly errors: readonly JsonObject[];
+  readonly examples: readonly JsonObject[];
   /** Those that have a name. */
-  readonly tags: readonly Json[];
+  readonly tags: readonly JsonObject[];
 }
 
 /** Tells whether the notifications are available as events. */
-const isSubscription = (method: Json): boolean =>
+const isSubscription = (method: JsonObject): boolean =>
   method["x-subscription"] !== undefined && method["x-connection"] === undefined;
 
 const EVENTS = {
@@ -216,7 +221,7 @@ const EVENTS = {
   content: { "text/event-stream": { schema: { type: "string" } } },
 };
 
-function operationOf(parts: Parts, operationId: string, input: Json): Json {
+function operationOf(parts: Parts, operationId: string, input: JsonObject): JsonObject {
   const { method, result, tags } = parts;
   const { summary, description, externalDocs, deprecated } = method;
   const examples = examplesOf(parts, (example) => objectOf(example.result).value);
@@ -254,7 +259,7 @@ function describeErrors({ errors }: Parts): string | undefined {
     .join("\n\n");
 }
 
-function byQuery(document: Json, { params, examples: [example = {}] }: Parts): Json {
+function byQuery(document: JsonObject, { params, examples: [example = {}] }: Parts): JsonObject {
   if (params.length === 0) return {};
   const values = paramsOfExample(params, example);
   const parameters = params.map((param) => {
@@ -275,12 +280,12 @@ function byQuery(document: Json, { params, examples: [example = {}] }: Parts): J
 }
 
 /** The service takes a list or an object as one JSON text, unlike any style of OpenAPI. */
-function isJsonInQuery(document: Json, schema: unknown): boolean {
+function isJsonInQuery(document: JsonObject, schema: unknown): boolean {
   const types = typesIn(document, schema);
   return !types.includes("string") && types.some((type) => type === "array" || type === "object");
 }
 
-function byBody(parts: Parts): Json {
+function byBody(parts: Parts): JsonObject {
   const { isKnown, params } = parts;
   if (!isKnown) return ANY_PARAMS;
   if (params.length === 0) return {};
@@ -304,7 +309,7 @@ function byBody(parts: Parts): Json {
   };
 }
 
-function aboutParam(param: Json): Json {
+function aboutParam(param: JsonObject): JsonObject {
   return present({
     description: textOf(param.description ?? param.summary),
     deprecated: param.deprecated === true || undefined,
@@ -315,7 +320,7 @@ function aboutParam(param: Json): Json {
  * OpenRPC pairs the values of an example with the parameters by position. The name of a value names
  * the example, but many documents write the name of a parameter there, and omit other parameters.
  */
-function paramsOfExample(params: readonly Json[], example: Json): Json {
+function paramsOfExample(params: readonly JsonObject[], example: JsonObject): JsonObject {
   const given = listOf(example.params).map(objectOf);
   const known = new Set(params.map(({ name }) => textOf(name)));
   const named = new Set(given.map(({ name }) => textOf(name)).filter((name) => known.has(name)));
@@ -327,8 +332,11 @@ function paramsOfExample(params: readonly Json[], example: Json): Json {
   return Object.fromEntries(pairs);
 }
 
-function examplesOf({ examples }: Parts, partOf: (example: Json) => unknown): Json | undefined {
-  const all: Json = {};
+function examplesOf(
+  { examples }: Parts,
+  partOf: (example: JsonObject) => unknown,
+): JsonObject | undefined {
+  const all: JsonObject = {};
   const freeName = createFreeName(new Set());
   for (const example of examples) {
     const value = partOf(example);
@@ -340,5 +348,5 @@ function examplesOf({ examples }: Parts, partOf: (example: Json) => unknown): Js
   return filled(all);
 }
 
-const marksOf = (object: Json): Json =>
+const marksOf = (object: JsonObject): JsonObject =>
   mapMembers(object, (member, key) => key.startsWith("x-") ? member : undefined);

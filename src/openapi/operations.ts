@@ -6,7 +6,7 @@
 import {
   estimateSize,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -40,10 +40,10 @@ const CHAIN_MAX = 16;
  * @param resolve returns what a reference such as `#/components/schemas/A` leads to
  */
 export function followReference(
-  document: Json,
+  document: JsonObject,
   value: unknown,
   resolve: (ref: string) => unknown = (ref) => resolveFragment(document, ref.slice(1)),
-): Json {
+): JsonObject {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
     if (i === CHAIN_MAX || !found.$ref.startsWith("#/")) return {};
@@ -62,7 +62,7 @@ const FURTHER = "additionalOperations";
 export interface LocatedOperation {
   readonly method: string;
   readonly keys: Path;
-  readonly operation: Json;
+  readonly operation: JsonObject;
 }
 
 export function operationsOf(item: unknown): LocatedOperation[] {
@@ -84,9 +84,9 @@ export function operationsOf(item: unknown): LocatedOperation[] {
 
 /** Omits an operation if `change` returns `undefined`. Returns the same item if nothing changes. */
 export function mapOperations(
-  item: Json,
-  change: (located: LocatedOperation) => Json | undefined,
-): Json {
+  item: JsonObject,
+  change: (located: LocatedOperation) => JsonObject | undefined,
+): JsonObject {
   let mapped = item;
   for (const located of operationsOf(item)) {
     const changed = change(located);
@@ -96,7 +96,7 @@ export function mapOperations(
 }
 
 /** Omits the member if the value is `undefined`. */
-function withMember(object: Json, [key = "", ...inner]: Path, value: unknown): Json {
+function withMember(object: JsonObject, [key = "", ...inner]: Path, value: unknown): JsonObject {
   const changed = inner.length > 0 ? withMember(objectOf(object[key]), inner, value) : value;
   return mapMembers(object, (member, name) => name === key ? changed : member);
 }
@@ -105,7 +105,7 @@ function withMember(object: Json, [key = "", ...inner]: Path, value: unknown): J
  * Tests whether an OpenAPI document has more operations than `most`, or an OpenRPC document has
  * more methods. A path without operations counts as one.
  */
-export function hasMoreOperations({ paths, webhooks, methods }: Json, most: number): boolean {
+export function hasMoreOperations({ paths, webhooks, methods }: JsonObject, most: number): boolean {
   let count = listOf(methods).length;
   for (const items of [paths, webhooks].map(objectOf)) {
     // With many members, `Object.values` would take much longer.
@@ -119,10 +119,10 @@ export function hasMoreOperations({ paths, webhooks, methods }: Json, most: numb
 
 export interface PathOperation extends LocatedOperation {
   readonly path: string;
-  readonly item: Json;
+  readonly item: JsonObject;
 }
 
-export function operationsIn(document: Json): PathOperation[] {
+export function operationsIn(document: JsonObject): PathOperation[] {
   const operations: PathOperation[] = [];
   const paths = objectOf(document.paths);
   for (const path of Object.keys(paths)) {
@@ -137,12 +137,16 @@ export function operationsIn(document: Json): PathOperation[] {
 export interface Parameter {
   /** The parameter itself, or a reference to it. */
   readonly value: unknown;
-  readonly parameter: Json;
+  readonly parameter: JsonObject;
   readonly name: string;
   readonly place: string;
 }
 
-export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
+export function parametersOf(
+  document: JsonObject,
+  item: JsonObject,
+  operation: JsonObject,
+): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
     const parameter = followReference(document, value);
@@ -156,25 +160,25 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
  * @param holders the objects with servers, in order of precedence: an operation, its path item and
  * the document
  */
-export function serversFor(holders: readonly Json[]): readonly unknown[] {
+export function serversFor(holders: readonly JsonObject[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
-type ItemChange = (item: Json, name: string) => Json;
+type ItemChange = (item: JsonObject, name: string) => JsonObject;
 
 /**
  * Changes the path items of a document. A normalized document has them in `paths` and `webhooks`
  * alone.
  */
 export function* mapPathItems(
-  document: Json,
+  document: JsonObject,
   changes: { readonly paths: ItemChange; readonly webhooks?: ItemChange },
-): Work<Json> {
-  const mapped: Json = { ...document };
+): Work<JsonObject> {
+  const mapped: JsonObject = { ...document };
   for (const [section, change] of Object.entries(changes)) {
     const items = document[section];
     if (!isObject(items)) continue;
-    const changed: Json = mapped[section] = {};
+    const changed: JsonObject = mapped[section] = {};
     for (const name of Object.keys(items)) {
       yield;
       const item = items[name];
@@ -185,22 +189,25 @@ export function* mapPathItems(
 }
 
 /** Returns the document without duplicate operationIds and an overlong `security` list. */
-export function withValidOperations(document: Json, diagnostics: Diagnostics): Work<Json> {
+export function withValidOperations(
+  document: JsonObject,
+  diagnostics: Diagnostics,
+): Work<JsonObject> {
   return new OperationCheck(document, diagnostics).checked();
 }
 
 class OperationCheck {
-  readonly #document: Json;
+  readonly #document: JsonObject;
   readonly #diagnostics: Diagnostics;
   /** For each operationId, the operation that uses it first. */
   readonly #firsts = new Map<unknown, string>();
 
-  constructor(document: Json, diagnostics: Diagnostics) {
+  constructor(document: JsonObject, diagnostics: Diagnostics) {
     this.#document = document;
     this.#diagnostics = diagnostics;
   }
 
-  *checked(): Work<Json> {
+  *checked(): Work<JsonObject> {
     const checked = yield* mapPathItems(this.#document, {
       paths: (item, name) => {
         this.#checkPath(item, name);
@@ -217,7 +224,7 @@ class OperationCheck {
     return others;
   }
 
-  #checkPath(item: Json, template: string): void {
+  #checkPath(item: JsonObject, template: string): void {
     this.#checkParameters(item, template);
     const [separator] = /[?#]/.exec(template) ?? [];
     if (separator === undefined) return;
@@ -227,7 +234,7 @@ class OperationCheck {
     this.#diagnostics.add("note", message, () => ["paths", template]);
   }
 
-  #checkItem(item: Json, path: Path): Json {
+  #checkItem(item: JsonObject, path: Path): JsonObject {
     return mapOperations(item, ({ operation, keys, method }) => {
       const at = [...path, ...keys];
       const user = `${method} ${shorten(path.at(-1)!, NAME_MAX)}`;
@@ -235,7 +242,7 @@ class OperationCheck {
     });
   }
 
-  #withUniqueId(operation: Json, path: Path, user: string): Json {
+  #withUniqueId(operation: JsonObject, path: Path, user: string): JsonObject {
     const { operationId, ...rest } = operation;
     if (operationId === undefined) return operation;
     const first = this.#firsts.get(operationId);
@@ -250,7 +257,7 @@ class OperationCheck {
     return rest;
   }
 
-  #checkParameters(item: Json, template: string): void {
+  #checkParameters(item: JsonObject, template: string): void {
     const path = ["paths", template];
     const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
     const shared = this.#checkList(item, path, template, names);
@@ -269,7 +276,7 @@ class OperationCheck {
   }
 
   /** Returns the names of the path parameters. */
-  #checkList(holder: Json, path: Path, template: string, names: Set<string>): Set<string> {
+  #checkList(holder: JsonObject, path: Path, template: string, names: Set<string>): Set<string> {
     const inPath = new Set<string>();
     const seen = new Set<string>();
     for (const [i, value] of listOf(holder.parameters).entries()) {

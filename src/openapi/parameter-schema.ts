@@ -6,7 +6,7 @@
  */
 import {
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -32,7 +32,7 @@ const TYPES_MAX = 8;
 const PATTERN_LENGTH_MAX = 1000;
 
 /** Lists the values of `type`. */
-export function typesOf({ type }: Json): readonly unknown[] {
+export function typesOf({ type }: JsonObject): readonly unknown[] {
   return Array.isArray(type) ? type.slice(0, TYPES_MAX) : type === undefined ? [] : [type];
 }
 
@@ -40,12 +40,12 @@ export function typesOf({ type }: Json): readonly unknown[] {
  * Lists the types that a schema allows, those of its alternatives included. The list is empty if
  * any type is allowed. Cached, since a thousand parameters may share a schema with a long list.
  */
-export function typesIn(document: Json, value: unknown): readonly string[] {
+export function typesIn(document: JsonObject, value: unknown): readonly string[] {
   return readTypes(document)(followReference(document, value));
 }
 
-const readTypes = onceFor((document: Json) =>
-  onceFor((whole: Json): readonly string[] => {
+const readTypes = onceFor((document: JsonObject) =>
+  onceFor((whole: JsonObject): readonly string[] => {
     const schemas = new Set([whole]);
     const types = new Set<string>();
     let left = ALTERNATIVES_MAX;
@@ -80,12 +80,12 @@ const COMBINATIONS = ["anyOf", "oneOf", "allOf"], CANDIDATES_MAX = 4, NESTED_MAX
  * Puts the only alternative of a schema in the schema's place, so that it has the alternative's
  * type. `null` does not count as an alternative, since no text of a parameter is `null`.
  */
-export function readOnlyAlternative(document: Json, value: unknown): Json {
+export function readOnlyAlternative(document: JsonObject, value: unknown): JsonObject {
   return replaceByAlternative(document)(followReference(document, value));
 }
 
-const replaceByAlternative = onceFor((document: Json) =>
-  onceFor((whole: Json): Json => {
+const replaceByAlternative = onceFor((document: JsonObject) =>
+  onceFor((whole: JsonObject): JsonObject => {
     let schema = whole;
     for (let depth = 0; depth < NESTED_MAX; depth++) {
       const key = COMBINATIONS.find((key) => Array.isArray(schema[key])) ?? "";
@@ -104,7 +104,7 @@ const replaceByAlternative = onceFor((document: Json) =>
 /** Many schemas may have the same large one as their only alternative. */
 const MEMBERS_MAX = 100;
 
-const membersOf = onceFor((schema: Json) => Object.keys(schema).length);
+const membersOf = onceFor((schema: JsonObject) => Object.keys(schema).length);
 
 /** Keys beside a reference that restrict nothing. */
 const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-(?!excludes$).*)$/;
@@ -114,13 +114,13 @@ const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-
  * schema that refers to itself does so, too.
  */
 export class SchemaReader {
-  readonly #document: Json;
-  readonly #copies = new Map<Json, Json>();
-  constructor(document: Json) {
+  readonly #document: JsonObject;
+  readonly #copies = new Map<JsonObject, JsonObject>();
+  constructor(document: JsonObject) {
     this.#document = document;
   }
 
-  read(value: unknown): Json {
+  read(value: unknown): JsonObject {
     if (value === false) return { not: {} };
     const { $ref: reference, ...beside } = objectOf(value);
     const isWhole = Object.keys(beside).every((key) => ANNOTATION.test(key));
@@ -130,7 +130,7 @@ export class SchemaReader {
     const schema = followReference(this.#document, value);
     const known = this.#copies.get(schema);
     if (known) return known;
-    const copy: Json = {};
+    const copy: JsonObject = {};
     this.#copies.set(schema, copy);
     const inner = (one: unknown) => isObject(one) ? this.read(one) : one;
     for (const [key, member] of Object.entries(schema)) {

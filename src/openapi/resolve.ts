@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Json, objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
+import { type JsonObject, objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { atOnce, type Work } from "../slices.ts";
 import {
@@ -248,7 +248,7 @@ function explainOther({ name }: Structure, url: string): string {
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */
-export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
+export function validatePart(part: JsonObject, version: JsonObject): DiagnosticAt<Path>[] {
   const value = { info: { title: "", version: "" }, ...version, ...part };
   const diagnostics = new Diagnostics();
   atOnce(resolve({ name: "", text: "", value, offsets: new Map(), diagnostics }));

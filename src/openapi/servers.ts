@@ -8,7 +8,7 @@ import { formatJson } from "../json/lossless.ts";
 import {
   filled,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -42,14 +42,14 @@ export interface ServerContext {
  * @param from the URL from which the document was read
  */
 export async function withServers(
-  document: Json,
+  document: JsonObject,
   context: ServerContext,
   from: string,
-): Promise<Json> {
+): Promise<JsonObject> {
   const { node } = context;
   const top = topServersOf(document);
   if (node === undefined) {
-    const near = (servers: readonly Json[]) => mapUrls(servers, (url) => nearUrl(url, from));
+    const near = (servers: readonly JsonObject[]) => mapUrls(servers, (url) => nearUrl(url, from));
     return { ...await inSlices(mapServers(document, near)), servers: near(top) };
   }
   const folder = baseUrlOf(node, from);
@@ -72,16 +72,16 @@ export async function withServers(
 }
 
 /** A document without servers has the server `/` (OpenAPI 3.1, section 4.8.1.1). */
-function topServersOf({ servers }: Json): Json[] {
+function topServersOf({ servers }: JsonObject): JsonObject[] {
   const top = listOf(servers).filter(isObject);
   return top.length > 0 ? top : [{ url: "/" }];
 }
 
 /** Maps the URLs of servers, and omits servers whose URLs become equal. */
 export function mapUrls(
-  servers: readonly Json[],
+  servers: readonly JsonObject[],
   change: (url: string) => string,
-): readonly Json[] {
+): readonly JsonObject[] {
   const mapped = servers.map((server) => {
     const url = typeof server.url === "string" ? change(server.url) : server.url;
     return url === server.url ? server : { ...server, url };
@@ -93,7 +93,7 @@ export function mapUrls(
 
 /** Returns the possible base paths of the node. The first one is used. */
 export function basePathsAtNode(
-  document: Json,
+  document: JsonObject,
   { node, base }: ServerContext,
   from: string,
 ): string[] {
@@ -114,7 +114,7 @@ function preferNode(urls: readonly URL[], node: string): readonly URL[] {
  * Returns the URL with the usual values of its variables, or `undefined` for a WebSocket, and for a
  * URL without its scheme.
  */
-function usualHttpUrl(server: Json, base: string): URL | undefined {
+function usualHttpUrl(server: JsonObject, base: string): URL | undefined {
   const text = usualUrl(server);
   if (text === undefined || !URL.canParse(text, base)) return undefined;
   if (pathWithoutScheme(text) !== undefined) return undefined;
@@ -172,7 +172,7 @@ function nearUrl(url: string, from: string): string {
 }
 
 /** Returns the paths that the servers of a document begin with, and the empty path. */
-export function basePathsOf({ servers }: Json): string[] {
+export function basePathsOf({ servers }: JsonObject): string[] {
   const paths = listOf(servers).filter(isObject).map((server) => usualUrl(server) ?? "")
     .filter((url) => URL.canParse(url, PLACEHOLDER_ORIGIN))
     .map((url) => trimSlashes(new URL(url, PLACEHOLDER_ORIGIN).pathname));
@@ -180,8 +180,8 @@ export function basePathsOf({ servers }: Json): string[] {
 }
 
 /** Returns each server once, even if YAML aliases repeat it. */
-const serversOf = onceFor((document: Json): Json[] => {
-  const all: (readonly Json[])[] = [];
+const serversOf = onceFor((document: JsonObject): JsonObject[] => {
+  const all: (readonly JsonObject[])[] = [];
   atOnce(mapServers(document, (servers) => {
     all.push(servers);
     return servers;
@@ -190,17 +190,17 @@ const serversOf = onceFor((document: Json): Json[] => {
 });
 
 export function mapServers(
-  document: Json,
-  change: (servers: readonly Json[]) => readonly Json[],
-): Work<Json> {
-  const inHolder = (holder: Json): Json => {
+  document: JsonObject,
+  change: (servers: readonly JsonObject[]) => readonly JsonObject[],
+): Work<JsonObject> {
+  const inHolder = (holder: JsonObject): JsonObject => {
     const { servers } = holder;
     if (!Array.isArray(servers)) return holder;
     const changed = change(servers.filter(isObject));
     const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
     return isSame ? holder : { ...holder, servers: changed };
   };
-  const inItem = (item: Json) =>
+  const inItem = (item: JsonObject) =>
     mapOperations(inHolder(item), ({ operation }) => inHolder(operation));
   return mapPathItems(inHolder(document), { paths: inItem });
 }
@@ -211,7 +211,7 @@ const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 /** Parsing more URLs would take seconds. */
 const ORIGINS_TRIED_MAX = 10_000;
 
-export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
+export function originsOf(document: JsonObject, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
   let left = ORIGINS_TRIED_MAX;
   for (const server of serversOf(document)) {
@@ -227,7 +227,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
 }
 
 export function checkServers(
-  document: Json,
+  document: JsonObject,
   { node }: ServerContext,
   diagnostics: Diagnostics,
 ): void {
@@ -273,7 +273,7 @@ export function withoutLogin(url: string): string {
  * Returns the variables of a server that are left when the user and password are omitted, or
  * `undefined` if neither the server's URL nor the values of its variables have them.
  */
-export function variablesWithoutLogin({ url, variables }: Json): Json | undefined {
+export function variablesWithoutLogin({ url, variables }: JsonObject): JsonObject | undefined {
   if (typeof url !== "string") return undefined;
   const left = withoutLogin(url) === url ? undefined : variablesOf(withoutLogin(url));
   const all = objectOf(variables);
@@ -315,7 +315,7 @@ function variablesOf(template: string): Set<string> {
  * Returns the servers of a path as one of its operations may repeat them: all, or only the first
  * one's URL, or none if even that would make the document too large.
  */
-export function repeatableServers(servers: unknown, copies: CopyBudget): Json[] {
+export function repeatableServers(servers: unknown, copies: CopyBudget): JsonObject[] {
   const all = listOf(servers).map(objectOf).map(({ url, variables }) =>
     variables === undefined ? { url } : { url, variables }
   );
@@ -324,13 +324,16 @@ export function repeatableServers(servers: unknown, copies: CopyBudget): Json[] 
 }
 
 /** Returns `undefined` if the URL is too long. */
-export const usualUrl = (server: Json): string | undefined => expandUrl(server, 1)[0];
+export const usualUrl = (server: JsonObject): string | undefined => expandUrl(server, 1)[0];
 
 /**
  * Returns the URL with each combination of the values of its variables, or only with their usual
  * values if there are more combinations than `most`.
  */
-export function expandUrl({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
+export function expandUrl(
+  { url, variables }: JsonObject,
+  most: number = LIMITS.combinations,
+): string[] {
   // Many places of a long URL may have one variable with many values.
   if (typeof url !== "string" || url.length > LIMITS.name) return [];
   const known = new Map<string, readonly string[]>();
@@ -377,7 +380,7 @@ function textsOf(variable: unknown, most: number): readonly string[] {
 }
 
 /** Returns the only URL of the servers that apply. See {@linkcode serversFor}. */
-export function onlyUrl(holders: readonly Json[]): string | undefined {
+export function onlyUrl(holders: readonly JsonObject[]): string | undefined {
   const [server, another] = serversFor(holders);
   return another === undefined ? textOf(objectOf(server).url) : undefined;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { mapMembersInSlices } from "../json/in-slices.ts";
-import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import { isObject, type JsonObject, objectOf, type Path } from "../json/values.ts";
 import { memoize } from "../lazy.ts";
 import {
   MAPPED,
@@ -177,12 +177,16 @@ export function nameOfShape(shape: Shape): string {
 }
 
 /** In a discriminator's `mapping`, a key named `$ref` is not a reference. */
-export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
+export function isReference(shape: Shape, value: unknown): value is JsonObject & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     shape !== `{${MAPPED}}`;
 }
 
-export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: Json): string[] {
+export function siblingsOf(
+  { hasSiblings }: Structure,
+  shape: Shape,
+  reference: JsonObject,
+): string[] {
   return Object.keys(reference).filter((key) =>
     key !== "$ref" &&
     (shape === "pathItem" || shape.startsWith("{") ||
@@ -250,10 +254,10 @@ function* membersOf(
   const { shape, value } = parent;
   const keys = isReference(shape, value)
     ? siblingsOf(structure, shape, value)
-    : Object.keys(value as Json);
+    : Object.keys(value as JsonObject);
   for (const key of keys) {
     const inner = isSkipped?.(parent, key) ? undefined : shapeOfMember(structure, shape, key);
-    if (inner) yield { shape: inner, value: (value as Json)[key], key, parent };
+    if (inner) yield { shape: inner, value: (value as JsonObject)[key], key, parent };
   }
 }
 
@@ -266,8 +270,8 @@ function* membersOf(
  */
 export async function mapSchemas<T>(
   document: T,
-  version: Json,
-  change: (schema: Json) => Json,
+  version: JsonObject,
+  change: (schema: JsonObject) => JsonObject,
 ): Promise<T> {
   const structure = structureOf(version);
   const known = new Map<unknown, unknown>();

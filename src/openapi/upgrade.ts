@@ -8,7 +8,7 @@ import { LIMITS } from "./diagnostics.ts";
 import {
   filled,
   isEqual,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -48,14 +48,14 @@ const FLOWS: Readonly<Record<string, string>> = {
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /** @throws {RangeError} if the result would be many times as large as the document */
-export async function upgradeSwagger(document: Json): Promise<Json> {
+export async function upgradeSwagger(document: JsonObject): Promise<JsonObject> {
   const sizeMax = 2 * await estimateSizeInSlices(document) + LIMITS.added;
   const upgraded = await mapSchemas(document, document, upgradeSchema);
   return await new SwaggerConverter(upgraded, sizeMax).convert();
 }
 
 /** Converts a schema whose inner schemas have been converted. */
-function upgradeSchema(schema: Json): Json {
+function upgradeSchema(schema: JsonObject): JsonObject {
   if (typeof schema.$ref === "string") {
     // Viewers show the description, although neither version lets it count.
     return { ...keep(schema, ["description"], false), $ref: redirect(schema.$ref) };
@@ -75,29 +75,29 @@ function upgradeSchema(schema: Json): Json {
   return converted;
 }
 
-const simpleSchema = (value: Json): Json =>
+const simpleSchema = (value: JsonObject): JsonObject =>
   upgradeSchema(keep(value, [...sharedNames("simple schema"), "x-nullable"], false));
 
 /** In many documents, a parameter has a schema, although Swagger allows that only in a body. */
-const schemaOfParameter = (parameter: Json): Json => ({
+const schemaOfParameter = (parameter: JsonObject): JsonObject => ({
   ...objectOf(parameter.schema),
   ...simpleSchema(parameter),
 });
 
 class SwaggerConverter {
-  readonly #document: Json;
+  readonly #document: JsonObject;
   readonly #sizeMax: number;
   readonly #produced: readonly string[];
   readonly #copies = new CopyBudget();
   #mediaTypes = 0;
 
-  constructor(document: Json, sizeMax: number) {
+  constructor(document: JsonObject, sizeMax: number) {
     this.#document = document;
     this.#produced = mediaTypes(document.produces);
     this.#sizeMax = sizeMax;
   }
 
-  async convert(): Promise<Json> {
+  async convert(): Promise<JsonObject> {
     const document = this.#document;
     const { info, ...others } = keep(document, sharedNames("document"));
     const paths = await mapMembersInSlices(
@@ -137,13 +137,13 @@ class SwaggerConverter {
    * Limits the total number of media types, since every operation may inherit all media types of
    * the document.
    */
-  #content(types: readonly string[], mediaType: Json): Json {
+  #content(types: readonly string[], mediaType: JsonObject): JsonObject {
     this.#mediaTypes += types.length;
     this.#checkSize(this.#mediaTypes);
     return Object.fromEntries(types.map((type) => [type, mediaType]));
   }
 
-  #resolve(value: unknown): Json {
+  #resolve(value: unknown): JsonObject {
     return followReference(this.#document, value);
   }
 
@@ -151,7 +151,7 @@ class SwaggerConverter {
     return /^(?:body|formData)$/.test(String(this.#resolve(value).in));
   }
 
-  #parameter(parameter: Json): Json {
+  #parameter(parameter: JsonObject): JsonObject {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
     const { "x-example": extension, example = extension, ...converted } = keep(
       parameter,
@@ -168,12 +168,12 @@ class SwaggerConverter {
     });
   }
 
-  #parameters(all: readonly unknown[]): Json[] | undefined {
+  #parameters(all: readonly unknown[]): JsonObject[] | undefined {
     const others = all.filter((one) => !this.#isBody(one));
     return filled(others.map((one) => this.#parameter(objectOf(one))));
   }
 
-  #body(parameters: readonly Json[], consumes: unknown): Json | undefined {
+  #body(parameters: readonly JsonObject[], consumes: unknown): JsonObject | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
     if (body) {
       const { schema = {}, example } = body;
@@ -182,7 +182,7 @@ class SwaggerConverter {
     }
     const fields = parameters.filter((parameter) => parameter.in === "formData");
     if (fields.length === 0) return undefined;
-    const [properties, encoding]: [Json, Json] = [{}, {}];
+    const [properties, encoding]: [JsonObject, JsonObject] = [{}, {}];
     for (const field of fields) {
       const name = String(field.name);
       const described = keep(field, ["description", "deprecated", "example"], false);
@@ -201,7 +201,7 @@ class SwaggerConverter {
     });
   }
 
-  #response(response: Json, produces: readonly string[]): Json {
+  #response(response: JsonObject, produces: readonly string[]): JsonObject {
     if (typeof response.$ref === "string") return { $ref: redirect(response.$ref) };
     const { schema, examples, headers } = response;
     const types = schema === undefined ? [] : produces;
@@ -226,7 +226,7 @@ class SwaggerConverter {
    * A shared response has the media types of the document. It is repeated for an operation with
    * other types, unless that would make the document too large.
    */
-  #responses(responses: Json, produces: readonly string[]): Json {
+  #responses(responses: JsonObject, produces: readonly string[]): JsonObject {
     const hasOwnTypes = !isEqual(produces, this.#produced);
     return mapMembers(responses, (value, status) => {
       if (status.startsWith("x-")) return value;
@@ -239,17 +239,17 @@ class SwaggerConverter {
   }
 
   /** Fields of a form add to those of the path. */
-  #bodies(own: readonly unknown[], inherited: readonly unknown[]): Json[] {
+  #bodies(own: readonly unknown[], inherited: readonly unknown[]): JsonObject[] {
     const [bodies, ofPath] = [own, inherited].map((all) =>
       all.filter((one) => this.#isBody(one)).map((one) => this.#resolve(one))
-    ) as [Json[], Json[]];
-    const isField = (one: Json) => one.in === "formData";
+    ) as [JsonObject[], JsonObject[]];
+    const isField = (one: JsonObject) => one.in === "formData";
     if (bodies.length === 0 || !bodies.every(isField)) return bodies.length > 0 ? bodies : ofPath;
     const names = new Set(bodies.map(({ name }) => name));
     return [...ofPath.filter((one) => isField(one) && !names.has(one.name)), ...bodies];
   }
 
-  #operation(operation: Json, inherited: readonly unknown[]): Json {
+  #operation(operation: JsonObject, inherited: readonly unknown[]): JsonObject {
     const { consumes, host, produces } = this.#document;
     const own = listOf(operation.parameters);
     const types = mediaTypes(operation.produces ?? produces);
@@ -264,7 +264,7 @@ class SwaggerConverter {
     });
   }
 
-  #pathItem(item: Json): Json {
+  #pathItem(item: JsonObject): JsonObject {
     const shared = listOf(item.parameters);
     const kept = keep(item, COMMON_METHODS);
     return present({
@@ -274,7 +274,7 @@ class SwaggerConverter {
   }
 }
 
-function styleOf({ type, collectionFormat }: Json, place: string): Json | undefined {
+function styleOf({ type, collectionFormat }: JsonObject, place: string): JsonObject | undefined {
   if (type !== "array") return undefined;
   const format = String(collectionFormat ?? "csv");
   const style = QUERY_STYLES[format];
@@ -284,11 +284,11 @@ function styleOf({ type, collectionFormat }: Json, place: string): Json | undefi
 
 const convertAll = async (
   members: unknown,
-  convert: (value: Json) => unknown,
-): Promise<Json | undefined> =>
+  convert: (value: JsonObject) => unknown,
+): Promise<JsonObject | undefined> =>
   filled(await mapMembersInSlices(objectOf(members), (value) => convert(objectOf(value))));
 
-function serversOf({ host, basePath, schemes }: Json): Json[] {
+function serversOf({ host, basePath, schemes }: JsonObject): JsonObject[] {
   const path = typeof basePath === "string" ? basePath.replace(/^(?=[^/])/, "/") : "";
   if (typeof host !== "string") return path ? [{ url: path }] : [];
   const listed = listOf(schemes).slice(0, LIMITS.servers);
@@ -297,7 +297,7 @@ function serversOf({ host, basePath, schemes }: Json): Json[] {
   }));
 }
 
-function convertScheme(scheme: Json): Json {
+function convertScheme(scheme: JsonObject): JsonObject {
   const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
   const extensions = keep(scheme, ["description"]);
   if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
@@ -311,7 +311,7 @@ function convertScheme(scheme: Json): Json {
   return { type, ...extensions, flows: { [name]: { ...urls, scopes } } };
 }
 
-function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
+function keep(value: JsonObject, names: readonly string[], hasExtensions = true): JsonObject {
   const isKept = (key: string) => names.includes(key) || (hasExtensions && key.startsWith("x-"));
   return { ...mapMembers(value, (member, key) => isKept(key) ? member : undefined) };
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isObject, type Json, type Path } from "../json/values.ts";
+import { isObject, type JsonObject, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote } from "../untrusted-text.ts";
@@ -111,7 +111,7 @@ export function* validate(
   if (typeof value !== "object" || value === null) return found;
   // The rule of the parent's member has already decided whether a list may stand here.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
-  const object = value as Json;
+  const object = value as JsonObject;
   const keys = isReference(shape, value) ? siblingsOf(structure, shape, value) : Object.keys(value);
   const most = membersMax(place);
   const surplus = keys.length > most ? surplusIn(shape, most) : undefined;
@@ -142,7 +142,7 @@ function memberDiagnostic(
   { shape, value }: Place,
   key: string,
 ): MemberDiagnostic | undefined {
-  const object = value as Json;
+  const object = value as JsonObject;
   const isSibling = isReference(shape, value);
   const wrongKey = isSibling ? undefined : validateKey(shape, key);
   if (wrongKey) return wrongKey;
@@ -167,7 +167,7 @@ const PAIRS: Readonly<Record<Shape, readonly (readonly [key: string, other: stri
 function* misusedPairs(
   { kinds }: Structure,
   shape: Shape,
-  object: Json,
+  object: JsonObject,
 ): Iterable<readonly [key: string, fault: string]> {
   for (const [key, other] of PAIRS[shape] ?? []) {
     if (!kinds[shape]?.members.has(other)) continue;
@@ -224,7 +224,7 @@ const REPEATED: ReadonlySet<string> = new Set(
 function validateMember(
   structure: Structure,
   rule: Rule,
-  object: Json,
+  object: JsonObject,
   key: string,
 ): MemberDiagnostic | undefined {
   const value = object[key];
@@ -259,7 +259,7 @@ function validateMember(
 function validateTexts(
   file: ParsedFile,
   { type }: Rule,
-  object: Json,
+  object: JsonObject,
   key: string,
 ): MemberDiagnostic | undefined {
   const value = object[key];
@@ -297,7 +297,7 @@ function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
 function unknownMember(
   { name, kinds }: Structure,
   shape: Shape,
-  value: Json,
+  value: JsonObject,
   key: string,
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.members.keys()].filter((other) => !Object.hasOwn(value, other));

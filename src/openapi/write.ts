@@ -7,7 +7,7 @@ import { Document, type Node, type Scalar, type ScalarTag } from "yaml";
 import { createCollector, encodeText, joinBytes } from "../bytes.ts";
 import { type KeptContent, withGzip } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json } from "../json/values.ts";
+import { isObject, type JsonObject } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { escapeOf } from "../untrusted-text.ts";
 
@@ -58,7 +58,7 @@ type Emit = (part: string) => void;
  * same values from the output.
  */
 async function writeYamlParts(
-  value: Json | unknown[],
+  value: JsonObject | unknown[],
   emit: Emit,
   indent: string = "",
   firstIndent: string = indent,
@@ -77,7 +77,7 @@ async function writeYamlParts(
   await pause();
   const keys = isList ? value.keys() : Object.keys(value);
   for (const key of keys) {
-    const member = (value as Json)[key];
+    const member = (value as JsonObject)[key];
     const count = countValues(member, VALUES_PER_PART);
     const isLarge = count > VALUES_PER_PART && typeof member !== "string";
     const head = isLarge ? isList ? "- " : headOf(String(key)) : undefined;
@@ -91,7 +91,7 @@ async function writeYamlParts(
     const inner = `${indent}  `;
     if (!isList) emit(`${start}${head}\n`);
     // In a list, the first line of an item follows the dash.
-    await writeYamlParts(member as Json, emit, inner, isList ? start + head : inner);
+    await writeYamlParts(member as JsonObject, emit, inner, isList ? start + head : inner);
     start = indent;
   }
   await emitGroup();
@@ -109,7 +109,7 @@ function countValues(value: unknown, most: number): number {
   let count = 1;
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     if (count > most) break;
-    count += countValues((value as Json)[key], most - count);
+    count += countValues((value as JsonObject)[key], most - count);
   }
   return count;
 }
@@ -121,7 +121,7 @@ function headOf(key: string): string {
   return head;
 }
 
-function writePart(value: Json | unknown[]): string {
+function writePart(value: JsonObject | unknown[]): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
     customTags: (tags) => [quotedText, number, ...tags],
@@ -151,7 +151,7 @@ async function writeJsonParts(
   emit(before === "{" ? "{}" : "}");
 }
 
-export const writeJson = (document: Json): Promise<KeptContent> =>
+export const writeJson = (document: JsonObject): Promise<KeptContent> =>
   collect((emit) => writeJsonParts(document, emit));
 
 /** The maximum size of a description in YAML, in bytes. Indentation may multiply its size. */
@@ -159,7 +159,7 @@ const BLOCKS_MAX = 33_554_432;
 const NOT_IN_BLOCKS = new Error("The description is too long in YAML");
 
 /** Writes JSON, which is YAML 1.2, if indentation would make the text very long. */
-export async function writeYaml(document: Json): Promise<KeptContent> {
+export async function writeYaml(document: JsonObject): Promise<KeptContent> {
   try {
     return await collect(async (emit) => {
       await writeYamlParts(document, emit);

@@ -15,7 +15,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { exact } from "../json/lossless.ts";
-import { type Json, setMember } from "../json/values.ts";
+import { type JsonObject, setMember } from "../json/values.ts";
 import type { Work } from "../slices.ts";
 import {
   type Diagnostics,
@@ -159,10 +159,10 @@ export class YamlBuilder {
     return value;
   }
 
-  *#buildObject(pairs: readonly YamlPair[], depth: number): Work<Json> {
-    const value: Json = {};
-    const places: Json = {};
-    const sources: Json[] = [];
+  *#buildObject(pairs: readonly YamlPair[], depth: number): Work<JsonObject> {
+    const value: JsonObject = {};
+    const places: JsonObject = {};
+    const sources: JsonObject[] = [];
     for (const { key: keyNode, value: member } of pairs) {
       const offset = this.#startOf(keyNode);
       const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
@@ -186,7 +186,7 @@ export class YamlBuilder {
     }
     for (const source of sources) {
       for (const key of Object.keys(source).filter((key) => !Object.hasOwn(value, key))) {
-        setMember(places, key, (this.offsets.get(source) as Json)[key]);
+        setMember(places, key, (this.offsets.get(source) as JsonObject)[key]);
         setMember(value, key, source[key]);
       }
     }
@@ -200,7 +200,7 @@ export class YamlBuilder {
     return value === null ? "" : String(value);
   }
 
-  #sourcesOf(value: unknown, offset: number): Json[] {
+  #sourcesOf(value: unknown, offset: number): JsonObject[] {
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => this.offsets.has(source) && !Array.isArray(source))) {
       const fault = "the value of << must be an object or a list of objects";
@@ -214,6 +214,6 @@ export class YamlBuilder {
       this.#diagnostics.add("note", message, () => offset);
     }
     this.#hasMerged = true;
-    return sources as Json[];
+    return sources as JsonObject[];
   }
 }

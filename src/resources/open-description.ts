@@ -14,7 +14,7 @@ import { describeOperation } from "../host-operations/describe-operation.ts";
 import { unpack } from "../http/content-coding.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { settingsOf } from "../info/query-plan.ts";
-import type { Json } from "../json/values.ts";
+import type { JsonObject } from "../json/values.ts";
 import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
@@ -114,7 +114,7 @@ function mayFindDescription({ node, info }: ResolvedOptions): boolean {
 }
 
 /** Resolves to the service's own description. */
-export async function loadOwnDocument(): Promise<Json> {
+export async function loadOwnDocument(): Promise<JsonObject> {
   const { SPEC_JSON } = await import("../generated/description.js");
   const { identity } = await unpack(SPEC_JSON);
   return JSON.parse(new TextDecoder().decode(identity));

@@ -4,14 +4,14 @@
  * @module
  */
 import { linksOf, parseReference } from "../info/query-plan.ts";
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import type { Reference, Source } from "../kinds/kind.ts";
 import { mistakeInExpression } from "../regular-expression.ts";
 import { examplesIn } from "./kind-interface.ts";
 import { explainSource, placesOf } from "./node-schema.ts";
 import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
-export function diagnosticsOfKind(kind: Json): SettingDiagnostic[] {
+export function diagnosticsOfKind(kind: JsonObject): SettingDiagnostic[] {
   const found: SettingDiagnostic[] = [];
   const report: Report = (path, message, isKey) => found.push({ path, message, isKey });
   checkPlaces(kind, report);
@@ -24,7 +24,7 @@ export function diagnosticsOfKind(kind: Json): SettingDiagnostic[] {
 type Report = (path: SettingPath, message: string, isKey?: boolean) => void;
 
 /** Checks that each place lies in a source of the kind. */
-function checkPlaces(kind: Json, report: Report): void {
+function checkPlaces(kind: JsonObject, report: Report): void {
   const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
     [name, objectOf(source)] as const
   );
@@ -68,12 +68,12 @@ function checkPlaces(kind: Json, report: Report): void {
   }
 }
 
-const interfaceIn = ({ openrpc, openapi }: Json): Json => ({ openrpc, openapi });
+const interfaceIn = ({ openrpc, openapi }: JsonObject): JsonObject => ({ openrpc, openapi });
 
 const isWholeMatch = (pattern: unknown): pattern is string =>
   typeof pattern === "string" && /^\^.*\$$/.test(pattern);
 
-function checkExamples(kind: Json, report: Report): void {
+function checkExamples(kind: JsonObject, report: Report): void {
   for (const { path, pattern } of examplesIn(interfaceIn(kind))) {
     const mistake = isWholeMatch(pattern) ? mistakeInExpression(pattern) : undefined;
     if (mistake) report([...path, "pattern"], `must be ${mistake}`);
@@ -82,7 +82,7 @@ function checkExamples(kind: Json, report: Report): void {
   }
 }
 
-function checkSecretFiles(kind: Json, report: Report): void {
+function checkSecretFiles(kind: JsonObject, report: Report): void {
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length === 0 || refusal) return;
   const why = "without it, any node that refuses a call would get a secret";
@@ -90,7 +90,7 @@ function checkSecretFiles(kind: Json, report: Report): void {
 }
 
 /** Checks that the kind has the fields that its rules of health compare. */
-function checkHealthFields(kind: Json, report: Report): void {
+function checkHealthFields(kind: JsonObject, report: Report): void {
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
   const needField = (rule: unknown, path: SettingPath, ...keys: readonly string[]) => {
     if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;

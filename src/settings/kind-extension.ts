@@ -8,7 +8,7 @@ import {
   filled,
   isEqual,
   isObject,
-  type Json,
+  type JsonObject,
   listOf,
   mapMembers,
   objectOf,
@@ -29,9 +29,9 @@ const NOT_INHERITED: ReadonlySet<string> = new Set(
 );
 
 /** The extension `own` need not be valid. */
-export function extendKind(base: Kind, own: Json): Json {
+export function extendKind(base: Kind, own: JsonObject): JsonObject {
   const inherited = Object.entries(base).filter(([key]) => !NOT_INHERITED.has(key));
-  const whole: Json = { ...Object.fromEntries(inherited), ...own };
+  const whole: JsonObject = { ...Object.fromEntries(inherited), ...own };
   for (const key of MERGED) {
     if (base[key] || own[key]) whole[key] = { ...base[key], ...objectOf(own[key]) };
   }
@@ -47,8 +47,8 @@ export function extendKind(base: Kind, own: Json): Json {
   return whole;
 }
 
-function extendPart(base: Json, own: Json): Json {
-  const paths: Json = { ...objectOf(base.paths) };
+function extendPart(base: JsonObject, own: JsonObject): JsonObject {
+  const paths: JsonObject = { ...objectOf(base.paths) };
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     paths[path] = { ...objectOf(paths[path]), ...objectOf(item) };
   }
@@ -63,7 +63,10 @@ function extendPart(base: Json, own: Json): Json {
   };
 }
 
-export function mergedComponents({ components: base }: Json, { components: own }: Json): Json {
+export function mergedComponents(
+  { components: base }: JsonObject,
+  { components: own }: JsonObject,
+): JsonObject {
   return {
     ...objectOf(base),
     ...mapMembers(
@@ -90,7 +93,7 @@ interface Loosening {
  * Finds the operations that an extension restricts less than its base does. The extension must list
  * these operations in `loosen`.
  */
-export function looseningsIn(base: Kind, own: Json): Loosening[] {
+export function looseningsIn(base: Kind, own: JsonObject): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
     name: nameOf(method),
@@ -100,7 +103,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   }));
   const rest = objectOf(own.openapi);
   const components = mergedComponents(objectOf(base.openapi), rest);
-  const templateOf = (path: string, { parameters, shared }: Json) => {
+  const templateOf = (path: string, { parameters, shared }: JsonObject) => {
     const spanning = [...listOf(parameters), ...listOf(shared)]
       .map((value) => followReference({ components }, value))
       .filter((parameter) => multiSegmentOf(parameter) === true).map(({ name }) => name);
@@ -144,9 +147,9 @@ function operationsAt(
   base: Kind,
   path: string,
   method: string,
-  now: Json,
-  templateOf: (path: string, operation: Json) => PathTemplate,
-): Json[] {
+  now: JsonObject,
+  templateOf: (path: string, operation: JsonObject) => PathTemplate,
+): JsonObject[] {
   const own = templateOf(path, now);
   const found = Object.entries(base.openapi?.paths ?? {}).flatMap(([template, item]) => {
     const known = item[method];
@@ -165,7 +168,7 @@ function operationsAt(
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
-function howLooser(now: Json, before: Json): string | undefined {
+function howLooser(now: JsonObject, before: JsonObject): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
   if (steps < 0) {
@@ -189,7 +192,7 @@ function howLooser(now: Json, before: Json): string | undefined {
     : undefined;
 }
 
-function replacedComponents(base: Kind, own: Json): SettingPath[] {
+function replacedComponents(base: Kind, own: JsonObject): SettingPath[] {
   return (["openrpc", "openapi"] as const).flatMap((part) =>
     Object.entries(objectOf(objectOf(own[part]).components)).flatMap(([group, members]) => {
       const known = objectOf(objectOf(base[part]?.components)[group]);
@@ -200,7 +203,7 @@ function replacedComponents(base: Kind, own: Json): SettingPath[] {
   );
 }
 
-export function diagnosticsOfExtension(base: Kind, own: Json): SettingDiagnostic[] {
+export function diagnosticsOfExtension(base: Kind, own: JsonObject): SettingDiagnostic[] {
   const found: SettingDiagnostic[] = [];
   const listed = listOf(own.loosen);
   const loosened = looseningsIn(base, own);

@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import {
   type KindInterface,
   MARKS,
@@ -200,8 +200,8 @@ export function examplesIn(
 
 function* diagnosticsOfInterfacePart(
   key: string,
-  part: Json,
-  version: Json,
+  part: JsonObject,
+  version: JsonObject,
 ): Generator<SettingDiagnostic> {
   const below = ({ path, ...others }: SettingDiagnostic) => ({ path: [key, ...path], ...others });
   yield* diagnosticsOfPart(part, version).map(below);
@@ -215,7 +215,7 @@ function* diagnosticsOfInterfacePart(
 }
 
 /** Finds limits without effect, since they would leave a `read` less limited than it looks. */
-function* unusedLimits(part: Json): Generator<[path: readonly string[], message: string]> {
+function* unusedLimits(part: JsonObject): Generator<[path: readonly string[], message: string]> {
   for (const { path, item, keys, operation } of operationsIn(part)) {
     for (const { name, parameter } of parametersOf(part, item, operation)) {
       const schema = schemaOf(part, parameter.schema);
@@ -234,23 +234,27 @@ function* unusedLimits(part: Json): Generator<[path: readonly string[], message:
 }
 
 /** A reference may have members of its own beside it. */
-const schemaOf = (part: Json, value: unknown): Json => ({
+const schemaOf = (part: JsonObject, value: unknown): JsonObject => ({
   ...followReference(part, value),
   ...objectOf(value),
 });
 
-function explainExcludes(name: unknown, schema: Json, operation: Json): string | undefined {
+function explainExcludes(
+  name: unknown,
+  schema: JsonObject,
+  operation: JsonObject,
+): string | undefined {
   if (schema["x-excludes"] === undefined) return undefined;
   if (operation["x-access"] !== "read" || operation["x-checked"] === true) return undefined;
   return `the parameter ${describeValue(name)} has x-excludes, which needs x-checked`;
 }
 
-function explainHeavyFrom(name: unknown, schema: Json): string | undefined {
+function explainHeavyFrom(name: unknown, schema: JsonObject): string | undefined {
   if (schema["x-heavy-from"] === undefined) return undefined;
   return `the parameter ${describeValue(name)} has x-heavy-from, which only JSON-RPC calls use`;
 }
 
-function* explainParameter(parameter: Json): Generator<string> {
+function* explainParameter(parameter: JsonObject): Generator<string> {
   const { name, in: place } = parameter;
   if (parameter["x-multi-segment"] === undefined) return;
   if (multiSegmentOf(parameter) === undefined) yield '"x-multi-segment" must be true or "encoded"';
@@ -259,7 +263,7 @@ function* explainParameter(parameter: Json): Generator<string> {
   }
 }
 
-function repeatedMethods({ methods }: Json): SettingDiagnostic[] {
+function repeatedMethods({ methods }: JsonObject): SettingDiagnostic[] {
   const names = listOf(methods).map((method) => objectOf(method).name);
   return diagnosticsOfRepeated(names, (name, at, first) => ({
     path: ["openrpc", "methods", at, "name"],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, valueAt } from "../json/values.ts";
+import { type JsonObject, valueAt } from "../json/values.ts";
 import { validatePart } from "../openapi/resolve.ts";
 import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
@@ -12,7 +12,7 @@ import type { SettingDiagnostic, SettingPath } from "./schema.ts";
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */
-export function diagnosticsOfPart(part: Json, version: Json): SettingDiagnostic[] {
+export function diagnosticsOfPart(part: JsonObject, version: JsonObject): SettingDiagnostic[] {
   return validatePart(part, version).map(({ place, fault, hint = "", more }) => {
     const others = more > 0 ? ` (and ${more} more)` : "";
     return diagnosticAt(part, place, fault + hint + others);
@@ -20,7 +20,7 @@ export function diagnosticsOfPart(part: Json, version: Json): SettingDiagnostic[
 }
 
 export const diagnosticAt = (
-  part: Json,
+  part: JsonObject,
   path: readonly string[],
   message: string,
 ): SettingDiagnostic => ({

@@ -6,25 +6,25 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { withScalarExtensions } from "../../src/explorer/scalar-extensions.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-export async function describeChain(): Promise<Json> {
+export async function describeChain(): Promise<JsonObject> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = await openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-export async function describeErgo(): Promise<Json> {
+export async function describeErgo(): Promise<JsonObject> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 
-export async function describeBroker(): Promise<Json> {
-  const get = (tag: string, summary: string, marks: Json) => ({
+export async function describeBroker(): Promise<JsonObject> {
+  const get = (tag: string, summary: string, marks: JsonObject) => ({
     get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },
   });
   return await complete({
@@ -42,8 +42,8 @@ export async function describeBroker(): Promise<Json> {
 
 const START = { openapi: "3.1.1", servers: [{ url: "." }] };
 
-async function complete(node: Json): Promise<Json> {
+async function complete(node: JsonObject): Promise<JsonObject> {
   const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
   const document = await withServiceOperations(await own.json(), node);
-  return parseJson(formatJson(await withScalarExtensions(document, {}))) as Json;
+  return parseJson(formatJson(await withScalarExtensions(document, {}))) as JsonObject;
 }

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Json, listOf, objectOf } from "../../src/json/values.ts";
+import { type JsonObject, listOf, objectOf } from "../../src/json/values.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { markedAs } from "../gateway/_ask-through.ts";
 import { startBeside } from "../gateway/_beside.ts";
@@ -120,7 +120,10 @@ async function openPage(page: Page, url: string): Promise<Page> {
   return page;
 }
 
-function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
+function valuesFor(
+  item: JsonObject,
+  params: Readonly<Record<string, unknown>>,
+): Record<string, string> {
   const { get } = objectOf(item);
   if (get === undefined) return { body: JSON.stringify(params) };
   const names = listOf(objectOf(get).parameters).map((parameter) => objectOf(parameter).name);

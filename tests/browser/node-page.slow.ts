@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { serious, unknownIn } from "./_axe.ts";
 import { until } from "../nodes/_daemon.ts";
 import { closePages, launch, QUIET, watch } from "./_browser.ts";
@@ -22,7 +22,7 @@ const nodePage = suite("the page of a node");
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][] = [
+const NODES: readonly [name: string, info: JsonObject, describe: () => Promise<JsonObject>][] = [
   ["chain", { ...NODE, head_at: ago(600), started_at: ago(90_000) }, describeChain],
   [
     "storage",
@@ -184,7 +184,7 @@ nodePage(
 );
 
 nodePage("the icon of the page changes once the node reports its name", async () => {
-  let info: Json = { status: "starting", api: NODE.api };
+  let info: JsonObject = { status: "starting", api: NODE.api };
   const server = await serveNode({ info: () => info, document: await describeBroker() });
   servers.set("starting", server);
   await inPage("starting", { viewport: DESKTOP }, async (page, url) => {

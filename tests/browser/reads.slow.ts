@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import type { Page, Request } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Json, objectOf } from "../../src/json/values.ts";
+import { type JsonObject, objectOf } from "../../src/json/values.ts";
 import { testWhere, without } from "../_needs.ts";
 import { type Beside, startBeside, TOKEN, TOKEN_FILE } from "../gateway/_beside.ts";
 import { callsTo } from "../nodes/_calls.ts";
@@ -132,7 +132,7 @@ async function callAll(
   return failed;
 }
 
-function readsIn(paths: Readonly<Record<string, Json>>): string[] {
+function readsIn(paths: Readonly<Record<string, JsonObject>>): string[] {
   return Object.values(paths).flatMap((item) =>
     Object.values(item).map(objectOf).filter((operation) =>
       operation["x-access"] === "read" && operation["x-call"] === "open" &&

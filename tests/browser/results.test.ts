@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { serious } from "./_axe.ts";
 import { closePages, launch, watch } from "./_browser.ts";
 import { hold, NODE, SIMPLE } from "./_page.ts";
@@ -14,13 +14,13 @@ const results = suite("write operations and results on the simple page");
 
 let browser: Browser;
 let server: Served;
-let info: Json | undefined;
+let info: JsonObject | undefined;
 let asked: { target: string; body: string }[];
 
 /** Resolves when the page has the head of the response that breaks off. */
 let begun: Promise<unknown>;
 
-const problem = (status: number, more: Json) =>
+const problem = (status: number, more: JsonObject) =>
   Response.json({ title: "No", ...more }, {
     status,
     headers: { "content-type": "application/problem+json" },

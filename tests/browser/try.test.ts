@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { closePages, type Complaints, launch, QUIET, watch } from "./_browser.ts";
 import { NODE, SIMPLE, tabTo } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
@@ -78,8 +78,8 @@ tries.after(async () => {
   for (const server of [own, unreachable, described]) await server?.close();
 });
 
-const query = (name: string, more: Json = {}) => ({ name, in: "query", ...more });
-const get = (operationId: string, parameters: Json[] = []) => ({
+const query = (name: string, more: JsonObject = {}) => ({ name, in: "query", ...more });
+const get = (operationId: string, parameters: JsonObject[] = []) => ({
   get: { operationId, parameters, responses: { 200: { description: "Done" } } },
 });
 

@@ -7,7 +7,7 @@ import { prepareDescription, type PrepareOptions } from "../../src/description/p
 import type { Representation } from "../../src/http/representation.ts";
 import { type DescriptionPlace, sourceAt } from "../../src/description/source.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { createReader, type FetchUrl } from "../../src/openapi/files.ts";
 import { openNode } from "../../src/info/open-node.ts";
@@ -32,7 +32,7 @@ export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 export interface Loaded {
   diagnostics: readonly Diagnostic[];
   origins: readonly string[];
-  document: Json | undefined;
+  document: JsonObject | undefined;
   json: string;
   yaml: string;
 }
@@ -56,22 +56,22 @@ export async function load(
   return {
     diagnostics,
     origins: description?.origins ?? [],
-    document: description && parseJson(text(description.json)) as Json,
+    document: description && parseJson(text(description.json)) as JsonObject,
     json: text(description?.json),
     yaml: text(await description?.documents["/spec.yaml"].get()),
   };
 }
 
-function parseOnce(own: string): Json {
-  const parsed = parsedBefore.get(own) ?? parse(own) as Json;
+function parseOnce(own: string): JsonObject {
+  const parsed = parsedBefore.get(own) ?? parse(own) as JsonObject;
   parsedBefore.set(own, parsed);
   return parsed;
 }
 
-const parsedBefore = new Map<string, Json>();
+const parsedBefore = new Map<string, JsonObject>();
 
-export function parseYaml(yaml: string): Json {
-  return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
+export function parseYaml(yaml: string): JsonObject {
+  return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as JsonObject;
 }
 
 const NEAR = { node: "http://127.0.0.1:9053" };

@@ -5,7 +5,7 @@ import { parse } from "../../src/openapi/parse.ts";
 import { resolve } from "../../src/openapi/resolve.ts";
 import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { atOnce } from "../../src/slices.ts";
 
 export interface Normalized {
@@ -34,10 +34,10 @@ export async function normalizeDocument(
 }
 
 export function describe(
-  operation: Json,
-  more: Json = {},
+  operation: JsonObject,
+  more: JsonObject = {},
   openapi = "3.1.1",
-): Json {
+): JsonObject {
   return {
     openapi,
     info: { title: "Test", version: "1" },
@@ -46,7 +46,7 @@ export function describe(
   };
 }
 
-export function describeSchema(schema: unknown, more: Json = {}, openapi?: string): Json {
+export function describeSchema(schema: unknown, more: JsonObject = {}, openapi?: string): JsonObject {
   const content = { "application/json": { schema } };
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }

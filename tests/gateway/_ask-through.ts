@@ -2,7 +2,7 @@
  * Calls the operations that a kind describes, both directly at a real node and through the service.
  */
 import { parseJson } from "../../src/json/lossless.ts";
-import { type Json, listOf, objectOf } from "../../src/json/values.ts";
+import { type JsonObject, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
 import { askOperations } from "../nodes/_ask-operations.ts";
 import {
@@ -122,7 +122,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-function formsOf(name: string, values: Json, paths: Beside["paths"]) {
+function formsOf(name: string, values: JsonObject, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
   const forms: (SentRequest & { asked: string; path: string })[] = [];
@@ -231,7 +231,7 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-function errorOf(text: string): Json | undefined {
+function errorOf(text: string): JsonObject | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
     const { error, jsonrpc, id } = objectOf(parseJson(text));

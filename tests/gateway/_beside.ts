@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import * as assert from "uvu/assert";
 import { formatJson } from "../../src/json/lossless.ts";
-import { type Json, objectOf } from "../../src/json/values.ts";
+import { type JsonObject, objectOf } from "../../src/json/values.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, type Running, start } from "../_server.ts";
 import { requestsTo } from "../nodes/_calls.ts";
@@ -38,7 +38,7 @@ export interface Beside {
   /** The URL of the service, without a trailing slash. */
   readonly url: string;
   /** The paths in the service's description. */
-  readonly paths: Readonly<Record<string, Json>>;
+  readonly paths: Readonly<Record<string, JsonObject>>;
   readonly ask: AskedNode["send"];
   /** Counts the calls that the service has sent to the node, according to its log. */
   forwarded(): number;
@@ -56,7 +56,7 @@ const OWN_PATH = /^\/(?:v1(?:\/(?!rpc\/.).*)?|spec\..*|\.well-known\/.*)?$/;
 export async function startBeside(
   { url, auth }: Pick<AskedNode, "url" | "auth">,
   kind: string,
-  forward: string | Json = "reads",
+  forward: string | JsonObject = "reads",
   command: readonly string[] = COMMANDS.Node,
 ): Promise<Beside> {
   const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
@@ -69,10 +69,10 @@ export async function startBeside(
   const flags = isFlag ? ["--forward", forward] : [];
   const service = await start([...command, "--config", file, ...flags]);
   try {
-    let paths: Record<string, Json> = {};
+    let paths: Record<string, JsonObject> = {};
     await until(async () => {
       const description = await (await fetch(new URL("spec.json", service.url))).json();
-      paths = objectOf(description.paths) as Record<string, Json>;
+      paths = objectOf(description.paths) as Record<string, JsonObject>;
       return Object.entries(paths).some(([path, item]) =>
         !OWN_PATH.test(path) || Object.values(item).some((part) => "x-call" in objectOf(part))
       );
@@ -98,7 +98,7 @@ export async function besideNode<N extends StoppableNode>(
   starting: Promise<N>,
   kind: string,
   use: (beside: Beside, node: N) => Promise<void>,
-  forward?: string | Json,
+  forward?: string | JsonObject,
   command?: readonly string[],
 ): Promise<void> {
   const node = await starting;

@@ -1,5 +1,5 @@
 /** Makes a call of each operation in an OpenAPI description or in one of Swagger 2.0. */
-import { isObject, type Json, listOf, objectOf } from "../../src/json/values.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../../src/json/values.ts";
 
 export interface Described {
   readonly method: string;
@@ -36,7 +36,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   digest: "sha=fpRyg5eVQletdZqEKaFlqwBXJzM=",
 };
 
-export function callsOf(document: Json): Described[] {
+export function callsOf(document: JsonObject): Described[] {
   return Object.entries(objectOf(document.paths)).flatMap(([path, part]) => {
     const item = resolve(document, part);
     return METHODS.filter((method) => isObject(item[method]))
@@ -46,11 +46,11 @@ export function callsOf(document: Json): Described[] {
 
 interface Place {
   readonly path: string;
-  readonly item: Json;
+  readonly item: JsonObject;
   readonly method: string;
 }
 
-function callOf(document: Json, { path, item, method }: Place): Described {
+function callOf(document: JsonObject, { path, item, method }: Place): Described {
   const operation = objectOf(item[method]);
   const parameters = parametersOf(document, [item.parameters, operation.parameters]);
   const at = (place: string) => parameters.filter((parameter) => parameter.in === place);
@@ -86,12 +86,12 @@ function callOf(document: Json, { path, item, method }: Place): Described {
 }
 
 /** The parameters of an operation replace those of its path item. */
-function parametersOf(document: Json, lists: readonly unknown[]): Json[] {
+function parametersOf(document: JsonObject, lists: readonly unknown[]): JsonObject[] {
   const all = lists.flatMap(listOf).map((parameter) => resolve(document, parameter));
   return [...new Map(all.map((each) => [`${each.in} ${each.name}`, each])).values()];
 }
 
-function serverPathOf(document: Json, item: Json, operation: Json): string {
+function serverPathOf(document: JsonObject, item: JsonObject, operation: JsonObject): string {
   if (document.swagger !== undefined) return String(document.basePath ?? "").replace(/\/$/, "");
   const lists = [operation.servers, item.servers, document.servers].map(listOf);
   const server = objectOf(lists.find((list) => list.length > 0)?.[0]);
@@ -101,7 +101,7 @@ function serverPathOf(document: Json, item: Json, operation: Json): string {
   return new URL(url, "http://node.example/").pathname.replace(/\/$/, "");
 }
 
-function acceptedBy(document: Json, operation: Json): string {
+function acceptedBy(document: JsonObject, operation: JsonObject): string {
   if (document.swagger !== undefined) {
     return String(listOf(operation.produces ?? document.produces)[0] ?? "application/json");
   }
@@ -112,7 +112,7 @@ function acceptedBy(document: Json, operation: Json): string {
   return types[0] ?? "*/*";
 }
 
-function fieldOf(document: Json, parameter: Json): [string, string] {
+function fieldOf(document: JsonObject, parameter: JsonObject): [string, string] {
   const name = String(parameter.name).toLowerCase();
   const value = textOf(valueOf(document, parameter));
   // Clients differ in how they send other characters.
@@ -120,7 +120,7 @@ function fieldOf(document: Json, parameter: Json): [string, string] {
 }
 
 /** Returns the header fields of the first alternative of the operation's security requirements. */
-function credentialsOf(document: Json, operation: Json): [string, string][] {
+function credentialsOf(document: JsonObject, operation: JsonObject): [string, string][] {
   const schemes = document.swagger === undefined
     ? objectOf(objectOf(document.components).securitySchemes)
     : objectOf(document.securityDefinitions);
@@ -140,7 +140,11 @@ interface Body {
   readonly text: string;
 }
 
-function bodyOf(document: Json, operation: Json, parameters: readonly Json[]): Body | undefined {
+function bodyOf(
+  document: JsonObject,
+  operation: JsonObject,
+  parameters: readonly JsonObject[],
+): Body | undefined {
   if (document.swagger !== undefined) return oldBodyOf(document, operation, parameters);
   if (operation.requestBody === undefined) return undefined;
   const content = objectOf(resolve(document, operation.requestBody).content);
@@ -150,7 +154,11 @@ function bodyOf(document: Json, operation: Json, parameters: readonly Json[]): B
 }
 
 /** Swagger 2.0 has bodies among the parameters. */
-function oldBodyOf(document: Json, operation: Json, parameters: readonly Json[]): Body | undefined {
+function oldBodyOf(
+  document: JsonObject,
+  operation: JsonObject,
+  parameters: readonly JsonObject[],
+): Body | undefined {
   const [consumed = ""] = listOf(operation.consumes ?? document.consumes).map(String);
   const whole = parameters.find((parameter) => parameter.in === "body");
   if (whole) return write(consumed || "application/json", exampleOf(document, whole.schema));
@@ -188,7 +196,7 @@ function write(described: string, value: unknown): Body {
 const textOf = (value: unknown) => typeof value === "object" ? JSON.stringify(value) : `${value}`;
 
 /** Writes a query parameter in its style. */
-function pairsOf(document: Json, parameter: Json): string[] {
+function pairsOf(document: JsonObject, parameter: JsonObject): string[] {
   const name = encodeURIComponent(String(parameter.name));
   const value = valueOf(document, parameter);
   if (parameter.content !== undefined) {
@@ -218,12 +226,12 @@ function pairsOf(document: Json, parameter: Json): string[] {
   return [`${name}=${encodeURIComponent(String(value))}`];
 }
 
-function valueOf(document: Json, parameter: Json): unknown {
+function valueOf(document: JsonObject, parameter: JsonObject): unknown {
   const [media] = Object.values(objectOf(parameter.content));
   return exampleOf(document, parameter.schema ?? objectOf(media).schema ?? parameter);
 }
 
-function exampleOf(document: Json, part: unknown, depth = 0): unknown {
+function exampleOf(document: JsonObject, part: unknown, depth = 0): unknown {
   const schema = resolve(document, part);
   const [first] = listOf(schema.enum);
   if (first !== undefined) return first;
@@ -258,7 +266,7 @@ function exampleOf(document: Json, part: unknown, depth = 0): unknown {
 }
 
 /** Follows references within the document. */
-function resolve(document: Json, part: unknown): Json {
+function resolve(document: JsonObject, part: unknown): JsonObject {
   let found = objectOf(part);
   for (let steps = 0; typeof found.$ref === "string" && steps < 10; steps++) {
     const keys = found.$ref.replace(/^#\/?/, "").split("/").map(unescape);

@@ -11,7 +11,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { type PlayedNode, playNode, type ReceivedRequest, textOf } from "../_gateway.ts";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
@@ -83,7 +83,7 @@ for (const file of FILES) {
   );
 }
 
-function read(file: string): Json {
+function read(file: string): JsonObject {
   const text = readFileSync(file, "utf8");
   return extname(file) === ".json" ? JSON.parse(text) : parse(text, { maxAliasCount: -1 });
 }

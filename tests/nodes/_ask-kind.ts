@@ -3,7 +3,7 @@ import { createNodeface } from "../../src/index.ts";
 import type { NodeOptions } from "../../src/options.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
-import { type Json, objectOf } from "../../src/json/values.ts";
+import { type JsonObject, objectOf } from "../../src/json/values.ts";
 import { isNoMethod } from "../../src/node/json-rpc.ts";
 import { askOperations } from "./_ask-operations.ts";
 import { until } from "./_daemon.ts";
@@ -74,7 +74,7 @@ export async function callShown(
     // This request makes the service query the node's status.
     await (await ask("/v1/info")).text();
     const { info, paths } = await (await ask("/spec.json")).json();
-    const methods = Object.entries<Json>(objectOf(paths) as Record<string, Json>)
+    const methods = Object.entries<JsonObject>(objectOf(paths) as Record<string, JsonObject>)
       .filter(([path]) => path.startsWith(RPC))
       .map(([path, item]) => [path.slice(RPC.length), objectOf(item.post)] as const);
     return { methods: new Map(methods), isUnsure: /may lack/.test(String(info.description)) };

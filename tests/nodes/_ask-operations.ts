@@ -1,7 +1,7 @@
 /** Calls the REST operations of kinds on real nodes. */
 import {
   formatPointer,
-  type Json,
+  type JsonObject,
   listOf,
   objectOf,
   resolveFragment,
@@ -62,7 +62,7 @@ export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
   template: string,
-  parameters: readonly Json[],
+  parameters: readonly JsonObject[],
   known: AskedNode["known"],
 ): RestRequest | undefined {
   const params: Record<string, unknown> = {};
@@ -113,7 +113,7 @@ function pathOfContent(
   return resolveFragment(part, pointer) === undefined ? undefined : pointer;
 }
 
-export function resolved(part: OpenApiPart, value: unknown): Json {
+export function resolved(part: OpenApiPart, value: unknown): JsonObject {
   const { $ref } = objectOf(value);
   return objectOf(typeof $ref === "string" ? resolveFragment(part, $ref.slice(1)) : value);
 }

@@ -1,5 +1,5 @@
 /** Plays nodes of each kind that can tell that it syncs, each at a steady rate. */
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { type Recording, RECORDINGS } from "./_recorded.ts";
 
 /** The blocks that the network has at the start, those of the node, and the node's per second. */
@@ -42,20 +42,20 @@ const unix = (time: number) => Math.floor(time / 1000);
 /** Returns the answers that differ from those of the recording, and the errors. */
 type Play = (state: SyncState) => Pick<Recording, "answers" | "errors">;
 
-const answered = (recording: string, name: string): Json =>
-  structuredClone(RECORDINGS.get(recording)!.answers[name]) as Json;
+const answered = (recording: string, name: string): JsonObject =>
+  structuredClone(RECORDINGS.get(recording)!.answers[name]) as JsonObject;
 
-function changed(recording: string, name: string, path: string, values: Json): Json {
+function changed(recording: string, name: string, path: string, values: JsonObject): JsonObject {
   const whole = answered(recording, name);
-  const part = path.split("/").filter(Boolean).reduce((at, key) => at[key] as Json, whole);
+  const part = path.split("/").filter(Boolean).reduce((at, key) => at[key] as JsonObject, whole);
   Object.assign(part, values);
   return { [name]: whole };
 }
 
 /** The values of hsd and bcoin on the main network, at a chain. */
-function onMain(recording: string, chain: Json): Json {
+function onMain(recording: string, chain: JsonObject): JsonObject {
   const all = changed(recording, "GET /", "chain", chain);
-  Object.assign(all["GET /"] as Json, { network: "main" });
+  Object.assign(all["GET /"] as JsonObject, { network: "main" });
   // A peer that has not responded yet has no name.
   return { ...all, getpeerinfo: [{ subver: "/bcoin:v1.0.2/" }, { subver: null }] };
 }
@@ -66,7 +66,11 @@ const byTime = ({ height, head, date }: SyncState) => {
   return (head - first) / (date - 2_400_000 - first);
 };
 
-const bitcoin = ({ height, target, head, progress }: SyncState, name: string, values: Json) => ({
+const bitcoin = (
+  { height, target, head, progress }: SyncState,
+  name: string,
+  values: JsonObject,
+) => ({
   answers: {
     ...changed("bitcoin-behind", name, "", {
       blocks: height,

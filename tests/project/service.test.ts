@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { formatJson } from "../../src/json/lossless.ts";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { playNode, REST } from "../_gateway.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 import { play, RECORDINGS } from "../nodes/_recorded.ts";
@@ -440,7 +440,7 @@ command(
       return (await infoOf(service.url)).info;
     };
     const sampledAt = async () => {
-      const { at } = await (await fetch(new URL("v1/history", service.url))).json() as Json;
+      const { at } = await (await fetch(new URL("v1/history", service.url))).json() as JsonObject;
       return (at as string[])[0];
     };
     await until(async () => (await infoOf(service.url)).info.height === 7);
@@ -449,7 +449,7 @@ command(
     node.close();
     await write("second");
     const { status, last_seen } = await reload("second");
-    assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
+    assert.equal([status, (last_seen as JsonObject).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
     // The service forgets the last known value of a key that the new configuration hides.
     await write("third", ["height"]);

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Test } from "uvu";
 import WebSocket, { WebSocketServer } from "ws";
-import type { Json } from "../../src/json/values.ts";
+import type { JsonObject } from "../../src/json/values.ts";
 import { type Beside, startBeside } from "../gateway/_beside.ts";
 import { until } from "../nodes/_daemon.ts";
 
@@ -250,13 +250,13 @@ export class SocketClient {
 /** A service beside a simulated Ethereum node, which the tests of a suite share. */
 export class SocketStage {
   readonly #command: readonly string[];
-  readonly #forward: string | Json;
+  readonly #forward: string | JsonObject;
   #node!: SocketNode;
   #beside!: Beside;
   #hasStopped = false;
 
   /** @param forward as for {@linkcode startBeside} */
-  constructor(tests: Test, command: readonly string[], forward: string | Json = "reads") {
+  constructor(tests: Test, command: readonly string[], forward: string | JsonObject = "reads") {
     this.#command = [...command, "--metrics"];
     this.#forward = forward;
     tests.before(() => this.#start());

@@ -11,9 +11,9 @@ const DATA = new Set(["example", "examples", "default", "enum", "const"]);
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-const document = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as { components?: Json };
+const document = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as { components?: JsonObject };
 const wrong: string[] = [];
 visit(document, "#", false);
 if (wrong.length > 0) {
@@ -33,6 +33,6 @@ function visit(value: unknown, place: string, isNamed: boolean): void {
 
 function check(reference: string, place: string): void {
   const [, section = "", name = ""] = REFERENCE.exec(reference) ?? [];
-  const target = (document.components?.[section] as Json | undefined)?.[name];
+  const target = (document.components?.[section] as JsonObject | undefined)?.[name];
   if (target === undefined) wrong.push(`${place}: ${reference}`);
 }
