@@ -61,11 +61,7 @@ export function linkToOtherView(fragment: () => string): void {
 
 /** Puts the service's address into the commands, and makes them copyable. */
 export function showAddress(): void {
-  for (const name of document.querySelectorAll("var")) {
-    // Below a path prefix, a proxy would redirect an address without its slash.
-    const isWhole = name.nextSibling === null && base.pathname !== "/";
-    name.textContent = isWhole ? `${here}/` : here;
-  }
+  for (const name of document.querySelectorAll("var")) name.textContent = here;
   const more = document.querySelector<HTMLDetailsElement>("#node details.more");
   const close = () => more?.removeAttribute("open");
   addEventListener("keydown", ({ key }) => key === "Escape" && close());

@@ -7,6 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sampleOf } from "./_runtime.ts";
 import { createApp } from "../src/app.ts";
+import { isProgram } from "../src/http/browsers.ts";
 import { createNodeface } from "../src/index.ts";
 import { checkOptions } from "../src/options-schema.ts";
 import {
@@ -452,6 +453,17 @@ browsers("a response of the node cannot run as a script or as a page", async () 
   );
   assert.is(answer.headers.get("x-content-type-options"), "nosniff");
   assert.is(answer.headers.get("cache-control"), "no-store");
+});
+
+browsers("a handshake with the origin of its own address may be of a program", () => {
+  const isOfProgram = (origin: string, host: string) =>
+    isProgram(new Headers({ origin, host, upgrade: "websocket", "sec-websocket-key": "x" }));
+  for (const [origin, host] of [["wss://a.b", "a.b:443"], ["ws://a.b:8080", "a.b:8080"]] as const) {
+    assert.ok(isOfProgram(origin, host), origin);
+  }
+  for (const origin of ["wss://a.b/x", "wss://u@a.b", "wss://c.d", "app://a.b", "wss://a.b:80"]) {
+    assert.not(isOfProgram(origin, "a.b:443"), origin);
+  }
 });
 
 browsers.run();

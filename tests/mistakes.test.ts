@@ -363,7 +363,8 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   ...[
     ...["rpcuser:hunter2", "eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x-_1"],
-    ...["4f3c".repeat(16), `${"Ab1".repeat(11)}=`],
+    ...["rpcuser:a/b", "4f3c".repeat(16), `0x${"4f3c".repeat(16)}`],
+    ...["01234567-89ab-cdef-0123-456789abcdef", `${"Ab1".repeat(11)}=`, `${"Ab1/".repeat(11)}=`],
   ].map((text): Row<string> => [
     `node: { url: 'http://a', auth: { basic_file: '${text}' } }`,
     "1:46: node.auth.basic_file must be the path of a file, not the secret itself; a file of this folder begins with ./",

@@ -166,17 +166,19 @@ swagger("a parameter keeps its schema, example and deprecation, as in OpenAPI 3.
       { name: "a", in: "query", schema: integer, maximum: 9, ...more },
       { name: "b", in: "query", schema: { $ref: "#/definitions/B" }, "x-example": "c" },
       { name: "c", in: "header", type: "string", schema: { type: "integer", minLength: 1 } },
+      { name: "d", in: "query", type: "string", schema: { $ref: "#/definitions/O" } },
       { $ref: "#/parameters/Shared" },
     ],
   }, {
     parameters: { Shared: { name: "s", in: "query", schema: { type: "boolean" } } },
-    definitions: { B: { type: "string" } },
+    definitions: { B: { type: "string" }, O: { type: "object" } },
   });
   const schema = { type: "integer", nullable: true, maximum: 9 };
   assert.equal(operation.parameters, [
     { name: "a", in: "query", ...more, schema },
     { name: "b", in: "query", schema: { $ref: "#/components/schemas/B" }, example: "c" },
     { name: "c", in: "header", schema: { type: "string", minLength: 1 } },
+    { name: "d", in: "query", schema: { type: "string" } },
     { $ref: "#/components/parameters/Shared" },
   ]);
   assert.equal(document.components.parameters.Shared.schema, { type: "boolean" });

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
@@ -1143,6 +1144,7 @@ overTime(
     held.date = Date.parse(RECORDINGS.get("cosmos")!.now!);
     const { status, peers, version } = await info();
     assert.equal([status, peers, version], ["ok", undefined, "0.32.1"]);
+    assert.is((await info()).software, undefined);
     const closed = () => Promise.resolve(new Response(null, { status: 401 }));
     const { status_code } = await setScene({ fetch: closed, node: { kind: "cosmos" } }).info();
     assert.is(status_code, "unauthorized");
@@ -1226,15 +1228,72 @@ overTime(
 
 overTime("a NATS server that is still reading JetStream after a start is starting", async () => {
   const error = "JetStream is still recovering meta layer";
+  for (const [routes, code] of [[2, "warming_up"], [0, "no_leader"]] as const) {
+    const varz = { ...RECORDINGS.get("nats")!.answers["GET /varz"] as JsonObject, routes };
+    const fetch = playBut("nats", (request) => {
+      if (request === "GET /varz") return Response.json(varz);
+      if (request !== "GET /healthz") return undefined;
+      return Response.json({ status: "unavailable", error }, { status: 503 });
+    });
+    const { status_code } = await setScene({ fetch, node: { kind: "nats" } }).info();
+    assert.is(status_code, code);
+  }
+});
+
+overTime("a forbidden source of the identity, or a rejected secret, is still a fault", async () => {
+  const forbidden = (status: number) => (request: string) =>
+    /deposit_contract|net_info/.test(request) ? new Response(null, { status }) : undefined;
+  const beacon = setScene({
+    fetch: playBut("beacon", forbidden(403)),
+    node: { kind: "beacon", expect: { chain_id: "1" } },
+  });
+  assert.is((await beacon.info()).status_code, "forbidden");
+  process.env.OVER_TIME_SECRET = "s3cret-of-the-node";
+  const cosmos = setScene({
+    fetch: playBut("cosmos", forbidden(401)),
+    node: { kind: "cosmos", auth: { bearer_env: "OVER_TIME_SECRET" } },
+  });
+  assert.is((await cosmos.info()).status_code, "unauthorized");
+});
+
+overTime("a forbidden optional source of the operator is reported as absent", async () => {
   const fetch = playBut(
-    "nats",
-    (request) =>
-      request === "GET /healthz"
-        ? Response.json({ status: "unavailable", error }, { status: 503 })
-        : undefined,
+    "beacon",
+    (request) => request === "GET /disk" ? new Response(null, { status: 403 }) : undefined,
   );
-  const { status, status_code } = await setScene({ fetch, node: { kind: "nats" } }).info();
-  assert.equal([status, status_code], ["starting", "warming_up"]);
+  const info = {
+    sources: { disk: { get: "/disk", optional: true } as const },
+    fields: { free: "disk#" as const },
+  };
+  const { monitor } = setScene({ fetch, node: { kind: "beacon" }, info });
+  const { outcomes, status } = await monitor.inspect();
+  assert.equal([status.status, "error" in outcomes.get("disk")!], ["ok", false]);
+});
+
+overTime("a source that is marked as extra decides nothing, unless there is no other", async () => {
+  const fetch = () => Promise.reject(new SourceError("timeout", "does not respond"));
+  const b = { file: join(import.meta.dirname, "over-time.test.ts") } as const;
+  const fields = { a: "a#/x", b: "b#" } as const;
+  for (const extra of [true, undefined]) {
+    const sources = { a: { get: "/x", extra }, b } as const;
+    const { info } = setScene({ fetch, node: { kind: "none" }, info: { sources, fields } });
+    assert.is((await info()).status, extra ? "ok" : "unreachable");
+  }
+});
+
+overTime("while an application executes a block, its version is not that of CometBFT", async () => {
+  let isBusy = true;
+  const fetch = playBut("cosmos", (request) => {
+    if (request !== "GET /abci_info") return undefined;
+    if (isBusy) throw new SourceError("timeout", "does not respond");
+    return Response.json({ result: { response: { data: "gaia", version: "25.0.0" } } });
+  });
+  const { info, pass, held } = setScene({ fetch, node: { kind: "cosmos" } });
+  held.date = Date.parse(RECORDINGS.get("cosmos")!.now!);
+  assert.is((await info()).version, undefined);
+  isBusy = false;
+  pass(61_000);
+  assert.is((await info()).version, "25.0.0");
 });
 
 overTime.run();

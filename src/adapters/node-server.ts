@@ -233,6 +233,8 @@ const isNative = ({ writeHead, socket }: ServerResponse): boolean =>
  * several cookies in the list. In both cases, the headers are set here, and none are left.
  */
 function headersLeft(response: ServerResponse, { headers }: ServerForm): ServerForm["headers"] {
+  // A host may have responded already, after a time of its own.
+  if (response.headersSent) return headers;
   if (isNative(response) && response.getHeaderNames().length === 0) return headers;
   const values = new Map<string, string[]>();
   for (let at = 0; at < headers.length; at += 2) {

@@ -242,10 +242,13 @@ function renderStart(outline: Outline, address: string, shown: PageContent["anch
   const enabled = enabledIn(outline);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
+  // A proxy with path prefixes would redirect calls to the address without its slash.
+  const isPosted = callable.length > 0 && callable.every(({ path }) => methodNameOf(path) !== "");
+  const shownAddress = isPosted && address === "/" ? address : trimSlashes(address);
   const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);
   return (operations.length > 0 ? renderCount(operations, callable, enabled) : "") +
     `<div class="calls">` +
-    (isBare ? BARE : isConnectable ? renderAddress(address, isWebSocketToo) : "") +
+    (isBare ? BARE : isConnectable ? renderAddress(shownAddress, isWebSocketToo) : "") +
     (first ? renderFirst(first) : "") +
     (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
     "</div>";
@@ -255,9 +258,7 @@ const BARE = `<p class="bare">This service runs without a node. Start it beside 
   `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
 
 const renderAddress = (address: string, isWebSocketToo: boolean) =>
-  `<p class="connect">Connect to <code><var>…</var>${
-    escapeHtml(trimSlashes(address))
-  }</code> ${COPY}` +
+  `<p class="connect">Connect to <code><var>…</var>${escapeHtml(address)}</code> ${COPY}` +
   `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: public, light, ending, and without values. */

@@ -93,7 +93,8 @@ export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
  */
 function isOwnHandshake(headers: Pick<Headers, "get" | "has">): boolean {
   const [origin, host] = ["origin", "host"].map((name) => headers.get(name));
-  const isOwn = !!host && /^(?:http|ws)s?:\/\/(.+)$/.exec(origin ?? "")?.[1] === host;
+  const [scheme] = /^(?:http|ws)s?:\/\/(?=[^/@]+$)/.exec(origin ?? "") ?? [];
+  const isOwn = !!host && !!scheme && authorityOf(origin!) === authorityOf(scheme + host);
   return isOwn && headers.has("sec-websocket-key");
 }
 

@@ -152,7 +152,9 @@ export class EventStream<Name extends string> {
         listener = {
           client,
           controller,
-          endsAt: request.gone ? Infinity : performance.now() + UNWATCHED_MAX_MS,
+          endsAt: request.gone || request.tellsLeaving
+            ? Infinity
+            : performance.now() + UNWATCHED_MAX_MS,
           wantsMore: false,
           sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
@@ -205,8 +207,12 @@ export class EventStream<Name extends string> {
   }
 
   #cut(listener: Listener): void {
-    listener.controller.close();
     this.#remove(listener);
+    try {
+      listener.controller.close();
+    } catch {
+      // The stream has failed.
+    }
   }
 
   #feed(listener: Listener): void {

@@ -20,6 +20,8 @@ export interface ServedRequest extends Request {
   readonly findIp?: (() => string | undefined) | undefined;
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
+  /** True if `signal` surely is aborted when the client disconnects, where `gone` is missing. */
+  readonly tellsLeaving?: boolean | undefined;
   /**
    * True if the server can send a `ResponseClass`. Other servers may accept only a native
    * `Response`.

@@ -126,7 +126,7 @@ export class KindState {
         objectOf(responses.get(HOST)?.values.get("")),
         (value, key) => formOf(key, value),
       )
-      : readFields(plan.fields, responses, this.#values);
+      : readFields(plan.fields, responses, this.#values, (name) => cache.isAwaited(name));
     const reported = { ...read, ...plan.staticOfKind };
     return {
       ...cached,

@@ -25,7 +25,7 @@ import {
 } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import { RETRY_MS } from "./source-cache.ts";
-import { excuseForbidden, type QueryOutcome, querySources, settle } from "./sources.ts";
+import { excused, excuseForbidden, type QueryOutcome, querySources, settle } from "./sources.ts";
 import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
@@ -247,7 +247,7 @@ export class NodeReader {
     for (const [name, outcome] of ask(true, this.#node.signal, asked)) {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
-    const outcomes = excuseForbidden(await settle(asked), plan.sources);
+    const outcomes = excuseForbidden(await settle(asked), plan.sources, this.#node);
     const took = this.#options.now().monotonic - begun.monotonic;
     // A batch that the node does not take is followed by single calls.
     const longest = Math.max(timeout, ...due.map(([, source]) => source.timeout));
@@ -265,7 +265,7 @@ export class NodeReader {
     plan: Plan,
     since: number,
   ): Promise<void> {
-    const outcome = await asked;
+    const outcome = excused(await asked, plan.sources.get(name)!, this.#node);
     this.#pending.delete(name);
     if (this.#node.signal.aborted || this.#state.plan !== plan) return;
     this.#state.update(new Map([[name, outcome]]), this.#options.now(), since);

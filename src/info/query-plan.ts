@@ -6,7 +6,7 @@
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { NEEDED_KEYS } from "./fields.ts";
-import { objectOf } from "../json/values.ts";
+import { filled, objectOf } from "../json/values.ts";
 import type { InfoSettings, NodeSettings } from "./settings.ts";
 import { milliseconds } from "../units.ts";
 
@@ -28,6 +28,8 @@ export interface PlannedSource {
   readonly ttl: number;
   readonly timeout: number;
   readonly role: Role;
+  /** True if it tells whether the node is the expected one. */
+  readonly isOfIdentity?: boolean;
 }
 
 /** The effect of a source's failure on the status: see `roleOf`. */
@@ -96,6 +98,7 @@ export function makePlan(
       ttl: Math.max(times.ttl, rare.includes(name) ? milliseconds(source.ttl!) : 0),
       timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
       role: roleOf(name, deciding, rare, identity),
+      isOfIdentity: identity.includes(name),
     }];
   });
   return {
@@ -163,16 +166,16 @@ function examplesFor(
 }
 
 /**
- * Returns the sources that decide the status: of the kind's sources (or of all sources, if the kind
- * has none), those over HTTP or JSON-RPC that are not marked as `extra`; all sources if there are
- * none.
+ * Returns the sources that decide the status. Of those that are not marked as `extra`, these are
+ * the kind's (or all, if the kind has none) over HTTP or JSON-RPC; all if there are none.
  */
 function decidingSourcesIn(names: readonly string[], kind: Kind | undefined, sources: Sources) {
-  const ofKind = names.filter((name) => kind && Object.hasOwn(kind.sources, name));
-  const ofNode = (ofKind.length > 0 ? ofKind : names).filter((name) =>
-    !sources[name]!.extra && ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
+  const named = filled(names.filter((name) => !sources[name]!.extra)) ?? names;
+  const ofKind = filled(named.filter((name) => kind && Object.hasOwn(kind.sources, name)));
+  const ofNode = (ofKind ?? named).filter((name) =>
+    ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
   );
-  return ofNode.length > 0 ? ofNode : names;
+  return filled(ofNode) ?? named;
 }
 
 /**

@@ -91,6 +91,14 @@ export class SourceCache {
     return errors.length > 0 && errors.every((error) => error !== undefined && !error.isResponse);
   }
 
+  /** Tells whether a source that is marked as `extra` has not responded yet, or has failed. */
+  isAwaited(name: string): boolean {
+    const source = this.#plan.sources.get(name)?.source;
+    const isExtra = source !== undefined && "extra" in source && source.extra === true;
+    const state = this.get(name);
+    return isExtra && (!state || (state.error !== undefined && !state.isAbsent));
+  }
+
   get respondedAt(): Instant | undefined {
     return this.#ofRequired().flatMap((state) => state?.validAt ?? [])
       .sort((a, b) => b.monotonic - a.monotonic)[0];
@@ -235,16 +243,25 @@ export function readExamples(
 const isExample = (value: string, pattern: string): boolean =>
   value.length <= 128 && /^[!-~]+$/.test(value) && findFirst(value, pattern)?.whole === value;
 
+/**
+ * @param isAwaited tells whether a source may have the value later; then no further place of the
+ * value counts, which would be another one
+ */
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,
   responses: Responses,
   previous: Values,
+  isAwaited: (source: string) => boolean = () => false,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
     if (unless && valueFrom(responses, unless)) continue;
     const places = [from].flat();
-    const found = places.filter((reference) => isKnown(valueFrom(responses, reference)));
+    const isThere = (reference: Reference) => isKnown(valueFrom(responses, reference));
+    const first = places.find((reference) =>
+      isThere(reference) || isAwaited(parseReference(reference)[0])
+    );
+    const found = first && isThere(first) ? places.filter(isThere) : [];
     if (found.length < (usesAll(as) ? places.length : 1)) continue;
     const { date } = responses.get(parseReference(found[0]!)[0])!;
     const context = { receivedAt: date, previous: previous[key] };

@@ -51,7 +51,7 @@ export type QueryOutcome =
     | {
       readonly values: PointerValues;
       readonly omitted: readonly string[];
-      /** Set if the node lacks this optional method or path, or its response is too large. */
+      /** Set if an optional method or path is missing, forbidden, or too long to be read. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
@@ -199,21 +199,25 @@ export async function settle(
 export function excuseForbidden(
   outcomes: ReadonlyMap<string, QueryOutcome>,
   sources: ReadonlyMap<string, PlannedSource>,
+  node: Node,
 ): ReadonlyMap<string, QueryOutcome> {
-  const isOptional = (name: string) => isMarkedOptional(sources.get(name)!);
   const hasResponded = [...outcomes].some(([name, outcome]) =>
-    !isOptional(name) && "values" in outcome
+    !isMarkedOptional(sources.get(name)!) && "values" in outcome
   );
   if (!hasResponded) return outcomes;
-  return new Map([...outcomes].map(([name, outcome]) => {
-    const isExcused = "error" in outcome && isOptional(name) && isForbidden(outcome.error);
-    return [name, isExcused ? absentBy(outcome.error, outcome.took) : outcome];
-  }));
+  return new Map(
+    [...outcomes].map(([name, outcome]) => [name, excused(outcome, sources.get(name)!, node)]),
+  );
 }
 
-/** As an error of JSON-RPC, too. */
-const isForbidden = ({ code, number }: SourceError) =>
-  code !== "no_credentials" && (number === 401 || number === 403);
+/** Makes an optional source that is forbidden count as one that the node lacks. */
+export function excused(outcome: QueryOutcome, source: PlannedSource, node: Node): QueryOutcome {
+  if (!("error" in outcome) || source.isOfIdentity || !isMarkedOptional(source)) return outcome;
+  const { error, took } = outcome;
+  // Credentials that are rejected are a fault of the settings.
+  const isForbidden = error.number === 403 || (error.number === 401 && node.auth === undefined);
+  return isForbidden ? absentBy(error, took) : outcome;
+}
 
 const isMarkedOptional = ({ source }: PlannedSource) => "optional" in source && source.optional;
 

@@ -259,7 +259,8 @@ export function checkServers(
  * A URL that begins with a variable counts as absolute, since the variable may contain a scheme.
  */
 function isRelative(url: unknown): boolean {
-  return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
+  return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url) &&
+    pathWithoutScheme(url) === undefined;
 }
 
 /** After `http:`, URL parsers also accept backslashes, or no slashes at all. */

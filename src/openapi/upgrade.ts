@@ -79,10 +79,12 @@ const simpleSchema = (value: JsonObject): JsonObject =>
   upgradeSchema(keep(value, [...sharedNames("simple schema"), "x-nullable"], false));
 
 /** In many documents, a parameter has a schema, although Swagger allows that only in a body. */
-const schemaOfParameter = (parameter: JsonObject): JsonObject => ({
-  ...objectOf(parameter.schema),
-  ...simpleSchema(parameter),
-});
+function schemaOfParameter(parameter: JsonObject): JsonObject {
+  const schema = objectOf(parameter.schema);
+  // OpenAPI 3.0 ignores what stands beside a reference.
+  const isRefused = typeof schema.$ref === "string" && parameter.type !== undefined;
+  return { ...isRefused ? {} : schema, ...simpleSchema(parameter) };
+}
 
 class SwaggerConverter {
   readonly #document: JsonObject;

@@ -50,8 +50,8 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
 
 /** A name with its password, a JSON Web Token (RFC 7519), a hexadecimal number, or Base64. */
 const SECRET_ITSELF = new RegExp(
-  String.raw`^(?:[^/\\:$~]{2,}:[^/\\]+|eyJ[\w-]+\.[\w-]+\.[\w-]*|[\da-fA-F]{32,}` +
-    String.raw`|(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w+=-]{32,})$`,
+  String.raw`^(?:[^/\\:$~]{2,}:.+|eyJ[\w-]+\.[\w-]+\.[\w-]*|(?:0x)?[\da-fA-F-]{32,}` +
+    String.raw`|(?![/~])(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w+/=-]{32,})$`,
 );
 
 /** Its messages do not show what stands in its place, which may be the secret itself. */
