@@ -1296,4 +1296,21 @@ overTime("while an application executes a block, its version is not that of Come
   assert.is((await info()).version, "25.0.0");
 });
 
+overTime("an Algorand node in follow mode, which catches up all the time, is ok", async () => {
+  const { answers } = RECORDINGS.get("algorand")!;
+  const status = { ...answers["GET /v2/status"] as JsonObject, "catchup-time": 1_000_000_000 };
+  for (const isFollower of [true, false]) {
+    const fetch = playBut("algorand", (request) => {
+      if (request === "GET /v2/status") return Response.json(status);
+      if (request !== "GET /v2/ledger/sync") return undefined;
+      return isFollower ? Response.json({ round: 7 }) : new Response(null, { status: 404 });
+    });
+    const { info } = setScene({ fetch, node: { kind: "algorand" } });
+    assert.equal(
+      [(await info()).status, (await info()).synced],
+      isFollower ? ["ok", undefined] : ["syncing", false],
+    );
+  }
+});
+
 overTime.run();
