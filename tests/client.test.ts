@@ -365,6 +365,7 @@ class Answering extends Duplex {
   override _read() {}
 
   override _write(_: unknown, __: unknown, done: () => void) {
+    this.emit("written");
     this.push(this.#answers.shift());
     done();
   }
@@ -398,10 +399,12 @@ class Addressed extends Answering {
   connecting = true;
   readonly remoteAddress: string;
 
-  constructor(address: string) {
+  /** @param asked gets the address whenever a request is sent to it */
+  constructor(address: string, asked: string[]) {
     const answer = `${OK}Content-Length: 1\r\n\r\n${address}`;
     super(answer, answer, answer);
     this.remoteAddress = address;
+    this.on("written", () => asked.push(address));
     setImmediate(() => {
       this.connecting = false;
       this.emit("connect");
@@ -420,8 +423,9 @@ class Refusing extends Answering {
 
 function beside(isPinned = false) {
   const held = { address: "a", down: "" };
+  const asked: string[] = [];
   const open = (_: URL, address = held.address) =>
-    (address === held.down ? new Refusing() : new Addressed(address)) as unknown as Socket;
+    (address === held.down ? new Refusing() : new Addressed(address, asked)) as unknown as Socket;
   const url = new URL("http://node.example/");
   const addresses = new AddressBook(isPinned);
   const server = addresses.of(url);
@@ -437,17 +441,18 @@ function beside(isPinned = false) {
     });
     return new TextDecoder().decode(await answer.next());
   };
-  return { held, server, ask };
+  return { held, server, asked, ask };
 }
 
 client("nothing is sent to a new address of a name before the node there is verified", async () => {
-  const { held, server, ask } = beside();
+  const { held, server, asked, ask } = beside();
   const connectionKey = {};
   assert.equal([await ask(connectionKey), await ask(connectionKey)], ["a", "a"]);
   held.address = "b";
   assert.is(await ask(connectionKey), "a");
   const error = await ask().catch((error: unknown) => error);
   assert.is(error, STALE);
+  assert.not(asked.includes("b"));
   assert.is(server.losses, 1);
   assert.is(await ask(connectionKey), "b", "a connection to the former address was used");
   assert.is(server.losses, 1);

@@ -147,7 +147,11 @@ wallets("a wrong name of a call of a wallet is an error", () => {
 });
 
 wallets("the log and the metrics name the wallet of a call", async () => {
-  const options = { node: { url: node.url, kind: "mine" }, kinds: { mine: KIND } };
+  const options = {
+    node: { url: node.url, kind: "mine" },
+    kinds: { mine: KIND },
+    metrics: true,
+  };
   const forward = { open: ["reads"], at_root: true, clients: CLIENTS };
   const { ask, calls } = forwarding(node.url, RPC, forward, options);
   const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
@@ -155,6 +159,10 @@ wallets("the log and the metrics name the wallet of a call", async () => {
     await ask(path, { method: "POST", headers, body: JSON.stringify(call("number")) });
   }
   assert.equal(calls.map(({ operation }) => operation), ["/wallet/hot number", "number"]);
+  const metrics = await (await ask("/v1/metrics")).text();
+  for (const name of ["/wallet/hot number", "number"]) {
+    assert.match(metrics, new RegExp(`nodeface_calls_total\\{operation="${name}",.*\\} 1`));
+  }
 });
 
 wallets.run();
