@@ -5,7 +5,7 @@
  */
 
 /** The longest delay of `setTimeout`, in milliseconds. Above this limit, a timer fires at once. */
-const TIMER_MAX = 2 ** 31 - 1;
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Lets the process end while the timer runs. On Bun, Node and Deno, timers are objects. */
 export function unrefTimer(timer: unknown): void {
@@ -16,7 +16,7 @@ export function unrefTimer(timer: unknown): void {
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(timeout, TIMER_MAX));
+    timer = setTimeout(resolve, Math.min(timeout, TIMER_MAX_MS));
   });
   return Promise.race([promise, passed.then(late)]).finally(() => clearTimeout(timer));
 }

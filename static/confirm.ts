@@ -11,16 +11,16 @@ import { base, element } from "./service.ts";
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
 /** The longest time between the two clicks of a double click, in milliseconds. */
-export const DOUBLE_CLICK = 500;
+export const DOUBLE_CLICK_MS = 500;
 /** The length above which a value, such as a file, is not shown in full. */
 export const SHOWN_MAX = 100_000;
 const START = 1000;
 
-export const startOf = (size: number, start: string): string =>
+export const describeStart = (size: number, start: string): string =>
   `${sizeOf(size)}, which begin with\n${start.slice(0, START)}`;
 
 const shorten = (value: string): string =>
-  value.length > SHOWN_MAX ? startOf(value.length, value) : value;
+  value.length > SHOWN_MAX ? describeStart(value.length, value) : value;
 
 /** The node's identity; `undefined` if `/v1/info` could not be read. */
 export type Identity = Readonly<Record<string, string>> | undefined;
@@ -97,7 +97,7 @@ export async function confirm(
     const shownAt = performance.now();
     // The second click on the button that opened the dialog is no answer.
     dialog.addEventListener("click", (event) => {
-      if (event.timeStamp < shownAt + DOUBLE_CLICK) event.preventDefault();
+      if (event.timeStamp < shownAt + DOUBLE_CLICK_MS) event.preventDefault();
     });
     cancel.focus();
     onHidden();

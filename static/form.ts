@@ -21,7 +21,7 @@ import type { Reference } from "../src/kinds/kind.ts";
 import { TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { hasOtherDescription } from "./head.ts";
 import { EventView } from "./events.ts";
-import { confirm, DOUBLE_CLICK, type Identity, readIdentity } from "./confirm.ts";
+import { confirm, DOUBLE_CLICK_MS, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { element, here, isHere, makeOwnerNote } from "./service.ts";
 
@@ -78,7 +78,7 @@ export function openForm(details: HTMLDetailsElement): void {
   send.addEventListener("click", (event) => {
     // Browsers count the clicks of a mouse, but neither taps nor presses of a key.
     const isCounted = event.pointerType === "mouse";
-    const isRepeated = isCounted ? event.detail > 1 : event.timeStamp < clickedAt + DOUBLE_CLICK;
+    const isRepeated = isCounted ? event.detail > 1 : event.timeStamp < clickedAt + DOUBLE_CLICK_MS;
     clickedAt = event.timeStamp;
     // The second click of a double click would press Stop.
     if (isRepeated) event.preventDefault();

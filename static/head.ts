@@ -13,13 +13,13 @@ import { isObject, type JsonObject } from "../src/json/values.ts";
 import { base, here } from "./service.ts";
 
 /**
- * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
- * one, every `INTERVAL_BESIDE`. The service may wait for its node for twice as long as
+ * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL_MS`; with
+ * one, every `INTERVAL_BESIDE_MS`. The service may wait for its node for twice as long as
  * `node.timeout`, which is at most 10 seconds.
  */
-const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 22_000;
+const INTERVAL_MS = 4_000, INTERVAL_BESIDE_MS = 30_000, TIMEOUT_MS = 22_000;
 /** The first and the longest delay before a failed stream is opened again, in milliseconds. */
-const RETRY = 4_000, RETRY_MAX = 60_000;
+const RETRY_MS = 4_000, RETRY_MAX_MS = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 let shownFigures = "";
@@ -36,7 +36,7 @@ export class InfoFollower {
   #plottedAt = -Infinity;
   #stream: EventSource | undefined;
   #isStreaming = false;
-  #retry = RETRY;
+  #retry = RETRY_MS;
   #listenAt = 0;
   /** The time of the last look at the description without an event stream. */
   #comparedAt = performance.now();
@@ -73,7 +73,7 @@ export class InfoFollower {
     }
     this.#isRequesting = false;
     // If many pages lose their streams at the same time, a random delay spreads their requests.
-    const interval = this.#isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
+    const interval = this.#isStreaming ? INTERVAL_BESIDE_MS : INTERVAL_MS * (1 - Math.random() / 2);
     if (!document.hidden) this.#timer = setTimeout(() => this.#request(), interval);
   }
 
@@ -81,20 +81,20 @@ export class InfoFollower {
     const info = await fetchObject(new URL("v1/info", base));
     if (!info) {
       this.#close();
-      this.#retry = RETRY;
+      this.#retry = RETRY_MS;
       this.#listenAt = 0;
       return showState(describeState("silent"));
     }
     showHead(info, this.#history);
     if (document.hidden) return;
     if (!this.#stream && performance.now() >= this.#listenAt) this.#listen();
-    if (!this.#isStreaming && performance.now() >= this.#comparedAt + INTERVAL_BESIDE) {
+    if (!this.#isStreaming && performance.now() >= this.#comparedAt + INTERVAL_BESIDE_MS) {
       this.#comparedAt = performance.now();
       void hasOtherDescription();
     }
     // A service without a node has no history.
     if (!info.api || !("history" in header().dataset)) return;
-    if (performance.now() < this.#plottedAt + INTERVAL_BESIDE) return;
+    if (performance.now() < this.#plottedAt + INTERVAL_BESIDE_MS) return;
     this.#plottedAt = performance.now();
     this.#history = await fetchObject(new URL("v1/history", base)) ?? this.#history;
     showHead(info, this.#history);
@@ -105,7 +105,7 @@ export class InfoFollower {
     this.#stream = stream;
     stream.addEventListener("snapshot", () => {
       this.#isStreaming = true;
-      this.#retry = RETRY;
+      this.#retry = RETRY_MS;
       void this.#request();
       void hasOtherDescription();
     });
@@ -121,7 +121,7 @@ export class InfoFollower {
     stream.addEventListener("error", () => {
       this.#close();
       this.#listenAt = performance.now() + this.#retry;
-      this.#retry = Math.min(2 * this.#retry, RETRY_MAX);
+      this.#retry = Math.min(2 * this.#retry, RETRY_MAX_MS);
       void this.#request();
     });
   }
@@ -238,7 +238,7 @@ function find<Found extends HTMLElement>(selector: string): Found {
 
 export async function fetchObject(address: URL): Promise<JsonObject | undefined> {
   try {
-    const signal = AbortSignal.timeout(TIMEOUT);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(address, { cache: "no-cache", signal });
     setClock(response.headers.get("date"));
     const content: unknown = JSON.parse(await response.text(), keepDigits);

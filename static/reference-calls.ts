@@ -2,7 +2,7 @@
 import { mayChange } from "../src/explorer/labels.ts";
 import { CALL_MARK } from "../src/gateway/annotate-operations.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../src/json/values.ts";
-import { confirm, type Identity, readIdentity, SHOWN_MAX, startOf } from "./confirm.ts";
+import { confirm, describeStart, type Identity, readIdentity, SHOWN_MAX } from "./confirm.ts";
 import { element, here, isHere } from "./service.ts";
 
 /** What Scalar tells of a request of an operation before it sends the request. */
@@ -74,7 +74,7 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
 /** Does not read a long body, such as a file. */
 async function textIn(body: Blob): Promise<string> {
   if (body.size <= SHOWN_MAX) return await body.text();
-  return startOf(body.size, await body.slice(0, SHOWN_MAX).text());
+  return describeStart(body.size, await body.slice(0, SHOWN_MAX).text());
 }
 
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

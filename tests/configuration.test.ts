@@ -18,7 +18,13 @@ import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
-import { aboutOf, ConfigError, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
+import {
+  aboutOf,
+  ConfigError,
+  partsOfSchema,
+  readValue,
+  type Schema,
+} from "../src/settings/schema.ts";
 import { configuration } from "../src/settings/configuration.ts";
 import { kindSchema } from "../src/settings/kind-schema.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/flags.ts";
@@ -481,7 +487,7 @@ config("each key in the schemas for editors has the text of its setting", () => 
 });
 
 function* settingsIn(schema: Schema): Generator<ReturnType<typeof aboutOf>> {
-  const { entries = {}, value, item, options = [] } = partsOf(schema);
+  const { entries = {}, value, item, options = [] } = partsOfSchema(schema);
   for (const setting of Object.values(entries)) if (aboutOf(setting).text) yield aboutOf(setting);
   for (const each of [...Object.values(entries), value, item, ...options]) {
     if (each) yield* settingsIn(each);
@@ -511,7 +517,7 @@ config("every example in the reference is a valid configuration", () => {
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
-  const { entries = {}, value, item, options = [] } = partsOf(schema);
+  const { entries = {}, value, item, options = [] } = partsOfSchema(schema);
   for (const each of [...Object.values(entries), value, item, ...options]) {
     if (each) yield* examplesIn(each);
   }
@@ -519,14 +525,14 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
 
 config("the service uses the documented defaults of hosts and cors", () => {
   const { hosts, cors } = withDefaults({});
-  const { entries } = partsOf(configuration());
+  const { entries } = partsOfSchema(configuration());
   const said = [entries!.hosts, entries!.cors].map((setting) => parse(aboutOf(setting!).default!));
   assert.equal(said, [hosts, cors]);
 });
 
 config("a key in the file has the same default, example and variables as its flag", () => {
-  const { node, access_log: accessLog, description } = partsOf(configuration()).entries!;
-  const { url, kind } = partsOf(node!).entries!;
+  const { node, access_log: accessLog, description } = partsOfSchema(configuration()).entries!;
+  const { url, kind } = partsOfSchema(node!).entries!;
   const keys = { url, kind, spec: description, accessLog };
   for (const [name, setting] of Object.entries(keys)) {
     const { text: _, ...about } = aboutOf(setting!);
@@ -874,7 +880,7 @@ config("for an unknown flag, the intended flag or key is suggested", async () =>
     const [message = ""] = await wrong([flag]);
     assert.ok(message.startsWith(`unknown option "${flag}"${hint}`), message);
   }
-  for (const key of Object.keys(partsOf(configuration()).entries!)) {
+  for (const key of Object.keys(partsOfSchema(configuration()).entries!)) {
     const [message = ""] = await wrong([`--x-${key}`.replace("x-", "")]);
     const flags = Object.values<CliOption>(CLI_OPTIONS).map(({ flag }) => flag);
     if (!flags.includes(key)) assert.match(message, /did you mean --|key of the configuration|URL/);

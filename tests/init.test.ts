@@ -11,7 +11,7 @@ import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts"
 import { init, newConfiguration, writeNewFile } from "../src/cli/init.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { configuration } from "../src/settings/configuration.ts";
-import { aboutOf, partsOf, type Settings } from "../src/settings/schema.ts";
+import { aboutOf, partsOfSchema, type Settings } from "../src/settings/schema.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -268,7 +268,7 @@ const readFile = (text: string, name: string) => checkFile(parseConfiguration(te
 
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
-    const { entries } = partsOf(setting);
+    const { entries } = partsOfSchema(setting);
     const { text, example } = aboutOf(setting);
     if (entries && example === undefined) yield* leaves(entries, `${path}${key}.`);
     else yield [`${path}${key}`, text];
@@ -278,7 +278,7 @@ function* leaves(settings: Settings, path = ""): Generator<[path: string, about:
 starts("the new file contains every setting with its description", () => {
   const text = newConfiguration(EMPTY);
   const said = text.replaceAll(/\n *# /g, " ");
-  for (const [path, about] of leaves(partsOf(configuration()).entries!)) {
+  for (const [path, about] of leaves(partsOfSchema(configuration()).entries!)) {
     assert.match(text, new RegExp(`^ *#${path.split(".").at(-1)}: `, "m"), path);
     assert.ok(said.includes(about), path);
   }

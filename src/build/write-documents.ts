@@ -28,7 +28,7 @@ import {
   type About,
   aboutOf,
   type Parts,
-  partsOf,
+  partsOfSchema,
   type Schema,
   type Settings,
 } from "../settings/schema.ts";
@@ -114,7 +114,7 @@ function configurationReference(): string {
     ]),
     exits: table(["exit code", "meaning"], Object.entries(EXIT_CODES)),
     flags: table(["flag", "variables", "key in the file", "default"], rows),
-    keys: sections(partsOf(configuration()).entries!, "").join("\n"),
+    keys: sections(partsOfSchema(configuration()).entries!, "").join("\n"),
   });
 }
 
@@ -150,11 +150,11 @@ function row(key: string, setting: Schema, more = ""): string[] {
 }
 
 function within(schema: Schema, path: string): string[] {
-  const { entries, value, item, options = [] } = partsOf(schema);
+  const { entries, value, item, options = [] } = partsOfSchema(schema);
   if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
   if (value) return within(value, `${path}.NAME`);
   if (item) return within(item, `${path}[]`);
-  const forms = options.map((option) => partsOf(option).entries).filter((form) => !!form);
+  const forms = options.map((option) => partsOfSchema(option).entries).filter((form) => !!form);
   if (forms.length > 1) return [details(path, forms)];
   return options.flatMap((option) => within(option, path));
 }
@@ -173,7 +173,7 @@ function details(path: string, forms: readonly Settings[]): string {
 }
 
 function formOf(schema: Schema): string {
-  const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
+  const { words = [], entries, value, message = "any JSON value" } = partsOfSchema(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
   // Removes the examples of durations, since the page explains the format of durations once.
   const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
@@ -205,7 +205,7 @@ function kindsReference(): string {
     marks: table(["mark", "on", "value", "meaning"], marks),
     kinds: KNOWN.map(partOf).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
-    health: within(partsOf(kindSchema()).entries!.health!, "health").join("\n"),
+    health: within(partsOfSchema(kindSchema()).entries!.health!, "health").join("\n"),
   });
 }
 

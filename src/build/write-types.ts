@@ -9,7 +9,13 @@ import { configuration } from "../settings/configuration.ts";
 import { INTERFACE_SETTINGS } from "../settings/kind-interface.ts";
 import { kindSchema } from "../settings/kind-schema.ts";
 import { SOURCE_OPTIONS } from "../settings/node-schema.ts";
-import { aboutOf, partsOf, type Schema, type Settings, typeNameOf } from "../settings/schema.ts";
+import {
+  aboutOf,
+  partsOfSchema,
+  type Schema,
+  type Settings,
+  typeNameOf,
+} from "../settings/schema.ts";
 
 const SETTINGS_HEAD = `/**
  * The types of settings. Written by \`npm run schema\` from the tables in \`src/settings/\` and
@@ -54,7 +60,7 @@ export function settingTypes(): string {
     ["NodeSettings", "node", entriesOf(node!), { name: "NodeOptions", keys: nodeOptions }],
     ["InfoSettings", "info", entriesOf(info!)],
     ["EventSettings", "events", entriesOf(events!)],
-    ["ClientSettings", "forward.clients", entriesOf(partsOf(clients!).item!)],
+    ["ClientSettings", "forward.clients", entriesOf(partsOfSchema(clients!).item!)],
     ["ForwardSettings", "forward", entriesOf(objectIn(forward!))],
     ["PageSettings", "page", entriesOf(page!)],
   ];
@@ -79,8 +85,8 @@ export function kindTypes(): string {
   const { auth, health, websocket } = kind;
   const { rules, networks } = entriesOf(health!);
   const { sources, fields } = entriesOf(entriesOf(configuration()).info!);
-  const forms = partsOf(partsOf(sources!).value!).options!;
-  const field = objectIn(partsOf(fields!).value!);
+  const forms = partsOfSchema(partsOfSchema(sources!).value!).options!;
+  const field = objectIn(partsOfSchema(fields!).value!);
   const common = { name: "SourceOptions", keys: SOURCE_OPTIONS };
   const base = { name: "KindInterface, DerivedKeys", keys: INTERFACE_SETTINGS };
   const source =
@@ -99,8 +105,8 @@ export function kindTypes(): string {
     interfaceOf("FieldOptions", "", entriesOf(field)),
     aliasOf("Field", place, "Reference | FieldOptions"),
     interfaceOf("KindAuth", "", entriesOf(auth!)),
-    interfaceOf("HealthRule", "", entriesOf(partsOf(rules!).item!)),
-    interfaceOf("NetworkRules", "", entriesOf(partsOf(networks!).value!)),
+    interfaceOf("HealthRule", "", entriesOf(partsOfSchema(rules!).item!)),
+    interfaceOf("NetworkRules", "", entriesOf(partsOfSchema(networks!).value!)),
     interfaceOf("KindHealth", "", entriesOf(health!)),
     interfaceOf("WebSocketPlace", "", entriesOf(websocket!)),
     interfaceOf("Kind", text, kind, base),
@@ -108,11 +114,11 @@ export function kindTypes(): string {
   ].join("\n");
 }
 
-const entriesOf = (schema: Schema): Settings => partsOf(schema).entries!;
+const entriesOf = (schema: Schema): Settings => partsOfSchema(schema).entries!;
 
 /** The option of a union that is an object. */
 const objectIn = (schema: Schema): Schema =>
-  partsOf(schema).options!.find((option) => partsOf(option).entries)!;
+  partsOfSchema(schema).options!.find((option) => partsOfSchema(option).entries)!;
 
 const aliasOf = (name: string, text: string, type: string): string =>
   `${comment(text, "")}export type ${name} = ${type};\n`;
@@ -157,7 +163,7 @@ function memberOf(key: string, member: Schema): string {
 function typeOf(schema: Schema): string {
   const name = typeNameOf(schema);
   if (name !== undefined) return name;
-  const { words, entries, key, value, item, options, type, ...parts } = partsOf(schema);
+  const { words, entries, key, value, item, options, type, ...parts } = partsOfSchema(schema);
   if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
   if (entries) return objectType(entries);
   if (value) return `Readonly<Record<${typeOf(key!)}, ${typeOf(value)}>>`;

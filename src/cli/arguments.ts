@@ -6,7 +6,7 @@
 import { didYouMean, nearest } from "../nearest.ts";
 import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
-import { partsOf, readValue, type Schema } from "../settings/schema.ts";
+import { partsOfSchema, readValue, type Schema } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
 import { isOfServiceLink, isServiceLink } from "./service-links.ts";
 import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "./usage.ts";
@@ -231,7 +231,7 @@ function nearestFlag(flag: string): string | undefined {
 }
 
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
-  const { entries = {}, options = [], item } = partsOf(schema);
+  const { entries = {}, options = [], item } = partsOfSchema(schema);
   if (item) yield* placesOf(key, item, path.replace(/\.$/, "[]."));
   if (Object.hasOwn(entries, key)) yield path + key;
   for (const [name, inner] of Object.entries(entries)) {

@@ -29,7 +29,13 @@ import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliValues } from "../settings/flags.ts";
-import { aboutOf, ConfigError, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import {
+  aboutOf,
+  ConfigError,
+  partsOfSchema,
+  type Schema,
+  type Settings,
+} from "../settings/schema.ts";
 
 const PLACES_MAX = 6;
 
@@ -232,7 +238,7 @@ interface Known {
 }
 
 export function newConfiguration(known: Known): string {
-  const { entries } = partsOf(configuration());
+  const { entries } = partsOfSchema(configuration());
   const head = known.head.map((line) => `# ${line}\n`).join("");
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
@@ -243,7 +249,7 @@ export function newConfiguration(known: Known): string {
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;
-    const { entries } = partsOf(setting);
+    const { entries } = partsOfSchema(setting);
     const { example } = aboutOf(setting);
     const comment = commentOf(setting, known.remarks[place]);
     if (!entries || example !== undefined) return comment + lineOf(key, place, setting, known);
@@ -260,7 +266,9 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
 }
 
 function longForm(setting: Schema): string {
-  const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
+  const forms = (partsOfSchema(setting).options ?? []).map((option) =>
+    partsOfSchema(option).entries
+  );
   const entries = forms.find((entries) => entries !== undefined);
   if (!entries || !forms.includes(undefined)) return "";
   const members = Object.entries(entries).flatMap(([key, member]) => {

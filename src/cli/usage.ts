@@ -4,7 +4,7 @@
  * @module
  */
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
-import { partsOf } from "../settings/schema.ts";
+import { partsOfSchema } from "../settings/schema.ts";
 import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds" | "probe";
@@ -62,7 +62,7 @@ export const FLAGS: readonly Flag[] = [
     name: option.flag!,
     argument: option.argument,
     text: describeOption(option),
-    words: partsOf(option.schema).words,
+    words: partsOfSchema(option.schema).words,
   })),
   ...Object.entries(SWITCHES).map(([name, { short, text }]) => ({ name, short, text })),
 ];

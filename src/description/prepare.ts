@@ -18,7 +18,7 @@ import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import type { File } from "../openapi/files.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
-import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
+import { addressForClients, withDropInPaths } from "../openapi/drop-in.ts";
 import { type Documents, prepareDocuments } from "../openapi/documents.ts";
 import { originsOf } from "../openapi/servers.ts";
 import { listServersElsewhere } from "../openapi/callable-operations.ts";
@@ -90,7 +90,7 @@ export async function prepareDescription(
     const { at_root: isAtRoot = false } = forward ?? {};
     const isRpc = operations.some(({ isMethod }) => isMethod);
     const isRest = operations.some(({ isMethod }) => !isMethod);
-    const address = clientAddress(annotated, isAtRoot, isRest ? "" : rpcPath);
+    const address = addressForClients(annotated, isAtRoot, isRest ? "" : rpcPath);
     const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);

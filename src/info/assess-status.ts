@@ -228,7 +228,7 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
 }
 
 /** The time without progress after which a node without any block is stalled, in milliseconds. */
-const FIRST_LIMIT = 86_400_000;
+const FIRST_LIMIT_MS = 86_400_000;
 
 /**
  * Returns what the kind's rule says of a node that syncs before it has a block or a progress, if
@@ -249,7 +249,7 @@ function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
   // Some stages of a sync take far longer than a block, such as the download of a snapshot.
   const pause = milliseconds(health?.sync_pause ?? SYNC_PAUSE);
   const isFirst = hasNothing || Number(height) === 0;
-  const longest = isFirst ? Math.max(pause, FIRST_LIMIT) : pause;
+  const longest = isFirst ? Math.max(pause, FIRST_LIMIT_MS) : pause;
   const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, longest);
   if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;

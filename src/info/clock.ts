@@ -8,7 +8,7 @@ import { CLOCK_GOES_ON } from "../platform.ts";
 import { unrefTimer } from "../with-timeout.ts";
 
 /** The shortest step of the wall clock that is taken for sleep, in milliseconds. */
-const SLEEP_MIN = 1000;
+const SLEEP_MIN_MS = 1000;
 
 export interface Instant {
   /**
@@ -54,7 +54,7 @@ export class SystemClock implements Clock {
     const offset = date - passed;
     const step = offset - (this.#offset ?? offset);
     this.#offset = offset;
-    if (step >= SLEEP_MIN) this.#stood += step;
+    if (step >= SLEEP_MIN_MS) this.#stood += step;
     if (this.#hasTicks) this.#tick(passed);
     return { monotonic: passed + this.#stood, awake: passed - this.#overslept, date };
   }

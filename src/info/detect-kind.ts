@@ -16,7 +16,7 @@ import { querySources, settle } from "./sources.ts";
 import { type NodeStatus, REMEDIES, statusOfError } from "./status.ts";
 
 /** The shortest timeout of a detection request, in milliseconds. */
-const TIMEOUT = 3000;
+const TIMEOUT_MS = 3000;
 
 export type Detection =
   | {
@@ -76,7 +76,7 @@ async function tryKind(
   filesOf: string,
   signal: LightSignal,
 ): Promise<Match | Mismatch> {
-  const questions = detectionSources(kind, Math.max(TIMEOUT, node.timeout));
+  const questions = detectionSources(kind, Math.max(TIMEOUT_MS, node.timeout));
   const outcomes = await settle(querySources(node, questions, { signal, filesOf }));
   const evidence: string[] = [];
   for (const [reference, pattern] of Object.entries(kind.detect)) {

@@ -75,7 +75,7 @@ interface ConversionContext {
 /** The largest unsigned 64-bit integer, which some nodes send in place of a hidden number. */
 const ALL_BITS = 18446744073709551615n;
 /** A start time that is computed from an uptime may vary by this many milliseconds. */
-const UPTIME_JITTER = 3000;
+const UPTIME_JITTER_MS = 3000;
 
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
@@ -208,7 +208,7 @@ function uptime(
   const since = numberFrom(value);
   if (since === undefined || since < 0) return undefined;
   const started = receivedAt - Number(since) * MILLISECONDS[unit];
-  if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {
+  if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER_MS) {
     return previous;
   }
   return format(started - started % 1000);

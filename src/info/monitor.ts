@@ -20,7 +20,7 @@ import {
 } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeMemory } from "./node-memory.ts";
-import { EXTRA_PATIENCE, NodeReader, type Poll, type PollResult } from "./node-reader.ts";
+import { EXTRA_PATIENCE_MS, NodeReader, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
@@ -31,7 +31,7 @@ import { type NodeLog, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the timeout of the sources. */
-const SNAPSHOT_GRACE_MS = EXTRA_PATIENCE + 200;
+const SNAPSHOT_GRACE_MS = EXTRA_PATIENCE_MS + 200;
 
 interface MonitorOptions {
   readonly service: ServiceFacts;

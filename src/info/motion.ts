@@ -9,9 +9,9 @@ import type { Now } from "./clock.ts";
 import type { Values } from "./source-cache.ts";
 
 /** A head that has come so much closer to the clock catches up. In milliseconds. */
-const GAIN = 60_000;
+const GAIN_MS = 60_000;
 /** The shortest time for which a node that has gained catches up, in milliseconds. */
-const CATCH_UP = 300_000;
+const CATCH_UP_MS = 300_000;
 
 export interface Stillness {
   /** The time since the latest block last changed, in milliseconds. */
@@ -58,13 +58,13 @@ export class Motion {
 
 /** Returns whether a node whose latest block is old catches up with its network. */
 export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean =>
-  sinceGained <= Math.max(limit, CATCH_UP);
+  sinceGained <= Math.max(limit, CATCH_UP_MS);
 
 /**
  * A value that was seen so recently has not changed: behind a load balancer, the responses of two
  * nodes may alternate. In milliseconds.
  */
-const RECENT = 300_000;
+const RECENT_MS = 300_000;
 /** The same in polls, which may be far apart. */
 const RECENT_POLLS = 3;
 /** The number of values that are remembered. */
@@ -82,7 +82,7 @@ class Changes {
   /** A value that is missing for a while has not changed. */
   advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    const recent = Math.max(RECENT, RECENT_POLLS * (now - (this.#advancedAt ?? now)));
+    const recent = Math.max(RECENT_MS, RECENT_POLLS * (now - (this.#advancedAt ?? now)));
     const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= recent;
     const isChange = key !== this.#key && !isRecent;
     this.hasChanged ||= isChange && !!this.#key;
@@ -118,7 +118,7 @@ class CatchUp {
     if (isAway || !(headAt > this.#newest)) return;
     this.#newest = headAt;
     const lag = date - headAt;
-    const isGain = lag <= this.#lag - GAIN;
+    const isGain = lag <= this.#lag - GAIN_MS;
     if (isGain) this.gainedAt = awake;
     this.#lag = isGain ? lag : Math.max(this.#lag, lag);
   }

@@ -30,11 +30,11 @@ import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Extra sources delay the end of a poll by at most this many milliseconds. */
-export const EXTRA_PATIENCE = 200;
+export const EXTRA_PATIENCE_MS = 200;
 /** Sources that are so late show that this process was suspended. In milliseconds. */
-const LATE = 1000;
+const LATE_MS = 1000;
 /** The minimum number of milliseconds between two attempts to detect a different kind. */
-const DETECTION_PAUSE = 10_000;
+const DETECTION_PAUSE_MS = 10_000;
 
 /** One round of questions to the node. */
 export interface Poll {
@@ -140,7 +140,7 @@ export class NodeReader {
     if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return "suspended";
     const { monotonic } = this.#options.now();
     const mayDetect = this.#detectsKind && !this.isUnknown && !signal.aborted &&
-      monotonic - this.#redetectedAt >= DETECTION_PAUSE;
+      monotonic - this.#redetectedAt >= DETECTION_PAUSE_MS;
     if (mayDetect && this.#isSuspicious()) {
       this.#redetectedAt = monotonic;
       const before = this.#state;
@@ -209,7 +209,7 @@ export class NodeReader {
   /** The queries of all kinds would keep a node busy that has just said that it is. */
   get #isBusy(): boolean {
     return this.#detection?.isBusy === true &&
-      this.#options.now().monotonic - this.#detectedAt < DETECTION_PAUSE;
+      this.#options.now().monotonic - this.#detectedAt < DETECTION_PAUSE_MS;
   }
 
   #isSuspicious(): boolean {
@@ -251,8 +251,8 @@ export class NodeReader {
     const took = this.#options.now().monotonic - begun.monotonic;
     // A batch that the node does not take is followed by single calls.
     const longest = Math.max(timeout, ...due.map(([, source]) => source.timeout));
-    if (took > 2 * longest + LATE && !isAgain) return false;
-    await waitAtMost(this.settled(), EXTRA_PATIENCE);
+    if (took > 2 * longest + LATE_MS && !isAgain) return false;
+    await waitAtMost(this.settled(), EXTRA_PATIENCE_MS);
     if (signal.aborted) return true;
     for (const [name, outcome] of outcomes) this.#options.onOutcome.emit(name, outcome);
     this.#state.update(outcomes, this.#options.now(), since);

@@ -12,7 +12,7 @@ import { RETRY_MS } from "./source-cache.ts";
  * A poll is abandoned after this many milliseconds. On workerd, a poll may stop silently when the
  * request that started it ends.
  */
-const POLL_MAX = 60_000;
+const POLL_MAX_MS = 60_000;
 
 interface PollerOptions {
   /** The time after which a node that has responded is polled again, in milliseconds. */
@@ -54,7 +54,7 @@ export class Poller {
     if (this.#isClosed) return;
     const since = this.#options.now();
     const running = this.#running;
-    if (running && since - running.since <= POLL_MAX) return;
+    if (running && since - running.since <= POLL_MAX_MS) return;
     this.#running = undefined;
     if (running) running.signal.abort();
     else if (since < this.dueAt) return;
@@ -67,7 +67,7 @@ export class Poller {
    * Waits for the end of the running poll, until this poll has taken `patience` milliseconds.
    * If it still runs, resolves to the time at which it began.
    */
-  async ended(patience: number = POLL_MAX): Promise<number | undefined> {
+  async ended(patience: number = POLL_MAX_MS): Promise<number | undefined> {
     const poll = this.#running;
     if (!poll) return undefined;
     const { since } = poll;

@@ -61,7 +61,7 @@ const LEAST_AGE_MS = 1000;
  * After this many milliseconds without a response, the node may have been replaced by another one,
  * so all sources of its kind are queried.
  */
-const PAUSE = 10_000;
+const PAUSE_MS = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
 /** The longest time after which a failed extra source is queried again. */
@@ -117,7 +117,7 @@ export class SourceCache {
     const mayBeOther = mayBeReplaced || required.some((state) => !state?.validAt || state.error);
     const isUncertain = mayBeOther ||
       (!isBackground &&
-        required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE));
+        required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE_MS));
     return [...this.#plan.sources].filter(([name, planned]) => {
       const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
       if (!askedAt || !isExternal(planned)) {

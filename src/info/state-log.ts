@@ -67,7 +67,7 @@ const CLAUSE_LENGTH = 300;
 /**
  * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
  */
-const START_JITTER = 60_000;
+const START_JITTER_MS = 60_000;
 
 interface Limit {
   readonly max: number;
@@ -211,7 +211,7 @@ export class StateLog {
     memory.start = { at, offset };
     // A start that is computed from an uptime moves with a wall clock that is set.
     const latest = Math.max(at, at + before.offset - offset);
-    if (latest >= before.at - START_JITTER || memory.starts.take(now) === 0) return;
+    if (latest >= before.at - START_JITTER_MS || memory.starts.take(now) === 0) return;
     if (hide.includes("started_at")) return;
     const was = new Date(before.at).toISOString();
     const message = `${label} reports an earlier start than before: ${quote(String(started))}, ` +

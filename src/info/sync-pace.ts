@@ -8,7 +8,7 @@ import type { Instant } from "./clock.ts";
 import type { Values } from "./source-cache.ts";
 
 /** The shortest time from which a pace is told, in milliseconds. */
-const TIME_MIN = 55_000;
+const TIME_MIN_MS = 55_000;
 /** Samples are at least 5 s apart and cover the last five minutes. */
 const INTERVAL_MS = 5000, SAMPLES_MAX = 60;
 
@@ -72,7 +72,7 @@ export class SyncPace {
     const first = this.#samples[0] ?? last;
     const isDue = last.at - (this.#samples.at(-1)?.at ?? -Infinity) >= INTERVAL_MS;
     if (isDue) this.#samples = [...this.#samples, last].slice(-SAMPLES_MAX);
-    const isEarly = last.at - first.at < TIME_MIN;
+    const isEarly = last.at - first.at < TIME_MIN_MS;
     this.last = {
       ...known("progress", progressOf(first, last)),
       ...known("blocks_per_second", isEarly ? NaN : rateOf(first, last, "height")),

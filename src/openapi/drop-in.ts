@@ -26,7 +26,11 @@ export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
  *
  * @param rpcPath the path of the JSON-RPC endpoint of a node that has no REST operations
  */
-export function clientAddress(document: JsonObject, isAtRoot: boolean, rpcPath: string): string {
+export function addressForClients(
+  document: JsonObject,
+  isAtRoot: boolean,
+  rpcPath: string,
+): string {
   const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || rpcPath || "/";
   return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;

@@ -110,7 +110,7 @@ export async function openApiOfMethods(
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     await pause();
-    const parts = partsOf(method, follow, readExample);
+    const parts = partsOfMethod(method, follow, readExample);
     for (const part of sizedIn(parts)) left -= estimateSize(part, sizes);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
     for (const tag of parts.tags) addTag(tags, tag);
@@ -152,7 +152,7 @@ function followerOf(document: JsonObject): Follow {
 }
 
 /** Follows the references of a method. */
-function partsOf(
+function partsOfMethod(
   method: JsonObject,
   follow: Follow,
   readExample: (example: JsonObject) => JsonObject,

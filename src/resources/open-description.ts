@@ -26,7 +26,7 @@ import { waitAtMost } from "../with-timeout.ts";
 /**
  * The longest times to wait for a configured description and for a discovered one, in milliseconds.
  */
-const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
+const PATIENCE_MS = 10_000, PATIENCE_FOUND_MS = 3000;
 
 /** Resolves with the service's own description if the node's description takes too long. */
 export async function openDescription(
@@ -86,7 +86,7 @@ export async function openDescription(
       }
     });
   }
-  const patience = place === undefined ? PATIENCE_FOUND : PATIENCE;
+  const patience = place === undefined ? PATIENCE_FOUND_MS : PATIENCE_MS;
   await waitAtMost(description.refresh().catch(onError), patience);
   return description;
 }

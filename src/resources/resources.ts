@@ -27,7 +27,7 @@ import { HAS_SOCKETS } from "../platform.ts";
 import { milliseconds } from "../units.ts";
 
 /** The time in milliseconds after which the opening of the description counts as stopped. */
-const OPENING_MAX = 60_000;
+const OPENING_MAX_MS = 60_000;
 
 export class Resources {
   readonly ready: Resource<Representation> = lazy(() =>
@@ -52,7 +52,7 @@ export class Resources {
   #hasEnded = false;
   /** The page that was served last. */
   #page: { readonly of: ServedDescription; readonly page: Page } | undefined;
-  readonly #opened: Lazy<Description> = lazy(() => this.#openDescription(), OPENING_MAX);
+  readonly #opened: Lazy<Description> = lazy(() => this.#openDescription(), OPENING_MAX_MS);
   readonly #icons: Resource<Icons> = lazy(async () =>
     new Icons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
   );

@@ -60,9 +60,9 @@ export interface Parts {
   readonly words?: readonly string[];
 }
 
-export function partsOf(schema: Schema): Parts {
+export function partsOfSchema(schema: Schema): Parts {
   const { type, wrapped, options, ...parts } = schema as Schema & Parts & { wrapped?: Schema };
-  if (wrapped) return partsOf(wrapped);
+  if (wrapped) return partsOfSchema(wrapped);
   if (type === "picklist") return { ...parts, type, words: options as unknown as string[] };
   return { ...parts, type, ...options && { options } };
 }
@@ -292,14 +292,14 @@ function unknownKey(key: string, settings: Settings): string {
   const right = keys.find((name) => aboutOf(settings[name]!).also?.includes(key));
   const meant = outer !== undefined ? `${outer}.${key}` : right ?? nearest(key, keys);
   // What a key in a list replaces is written in another way.
-  if (right !== undefined && partsOf(settings[right]!).item) {
+  if (right !== undefined && partsOfSchema(settings[right]!).item) {
     return unknown + didYouMean(`${right}: ${aboutOf(settings[right]!).example}`);
   }
   return unknown + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
 }
 
 function keysInside(schema: Schema): string[] {
-  const { entries = {}, options = [] } = partsOf(schema);
+  const { entries = {}, options = [] } = partsOfSchema(schema);
   return [...Object.keys(entries), ...options.flatMap(keysInside)];
 }
 
