@@ -4,18 +4,21 @@
  * @module
  */
 import { decodePercent, parsePercent } from "../decode.ts";
+import { byRank, foldPath, normalizePath, readSegment } from "../http/path-template.ts";
 import { isUnambiguous } from "../http/target.ts";
-import {
-  byRank,
-  foldLetters,
-  foldPath,
-  normalizePath,
-  PathTemplate,
-  readSegment,
-} from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
+import { type PathEntry, pathEntryOf, type QueryEntry, queryEntryOf } from "./path-entry.ts";
 import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
+import {
+  ALWAYS,
+  type Differs,
+  hasRival,
+  isGuardedMore,
+  isHandledOtherwise,
+  needsMoreRights,
+  runnableAmong,
+} from "./rivals.ts";
 
 export interface PathMatch {
   readonly entry: PolicyEntry;
@@ -33,63 +36,6 @@ const FORBIDDEN =
  * because `FORBIDDEN` matches NUL.
  */
 const OPAQUE_SLASH = "\0";
-
-/** An operation, and the paths at which it is called. */
-interface PathEntry {
-  readonly entry: PolicyEntry;
-  readonly method: string;
-  readonly rank: string;
-  readonly template: PathTemplate;
-  /** The template as the most lenient server would read it. */
-  readonly folded: PathTemplate;
-  /** What stands between the parameters, decoded. */
-  readonly literals: readonly string[];
-  readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
-}
-
-function multiSegmentOf(
-  { operation: { parameters = [] } }: PolicyEntry,
-): Map<string, MultiSegment | undefined> {
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  return new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
-}
-
-/** Reads a path as it is, and as the most lenient server would. */
-function templatesOf(
-  path: string,
-  multiSegment: PathEntry["multiSegment"],
-): Pick<PathEntry, "template" | "folded"> {
-  const spans = (name: string) => multiSegment.get(name) === true;
-  const readFolded = (literal: string) => foldLetters(decodePercent(literal));
-  return {
-    template: new PathTemplate(path, spans),
-    folded: new PathTemplate(path.replace(/\/$/, ""), spans, readFolded),
-  };
-}
-
-function pathEntryOf(entry: PolicyEntry): PathEntry {
-  const { method, path } = entry.operation;
-  const multiSegment = multiSegmentOf(entry);
-  const { template, folded } = templatesOf(path, multiSegment);
-  const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
-  return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
-}
-
-/** An operation whose path has a query. */
-interface QueryEntry extends Pick<PathEntry, "entry" | "template" | "folded"> {
-  readonly query: readonly (readonly [name: string, value: string])[];
-}
-
-/** The templates are those of what is before the query. */
-function queryEntryOf({ entry, multiSegment }: PathEntry): QueryEntry | undefined {
-  const [, before, query] = /^([^?#]*)\?([^#]+)/.exec(entry.operation.path) ?? [];
-  if (before === undefined) return undefined;
-  return {
-    entry,
-    ...templatesOf(before, multiSegment),
-    query: [...new URLSearchParams(query)],
-  };
-}
 
 /** The operations that are called by their paths. Paths are percent-encoded. */
 export class PathTable {
@@ -153,7 +99,7 @@ export class PathTable {
     for (const method of CALL_METHODS) {
       const own = candidates.find((one) => one.method === method) ??
         (method === "HEAD" ? candidates.find((one) => one.method === "GET") : undefined);
-      if (!own || hasRival(own, candidates, ANY)) continue;
+      if (!own || hasRival(own, candidates, ALWAYS)) continue;
       const texts = own.template.match(normalized) ?? [];
       const { parameters, wrong } = readParameters(own, texts);
       if (!wrong && this.#isTakenByOther(own, texts)) continue;
@@ -210,81 +156,6 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
     return isMatching;
   });
 }
-
-/**
- * Finds what a node may run in place of `own`, in order: operations with its method (`same`), and
- * those that a node which ignores the method may run, since none at their path has it.
- */
-function runnableAmong<T extends Pick<PathEntry, "entry">>(
-  others: readonly T[],
-  own: PolicyEntry,
-  pathOf: (other: T) => string,
-): { readonly same: readonly T[]; readonly all: readonly T[] } {
-  const hasMethod = ({ entry }: T) => entry.operation.method === own.operation.method;
-  const same = others.filter(hasMethod);
-  const paths = new Set(same.map(pathOf));
-  return { same, all: others.filter((one) => hasMethod(one) || !paths.has(pathOf(one))) };
-}
-
-/** Tells whether it matters that the node runs `rival` in place of `own`. */
-type Differs = (own: PolicyEntry, rival: PolicyEntry) => boolean;
-
-const ANY: Differs = () => true;
-
-const STRICTNESS = { open: 0, token: 1, refused: 2 } as const;
-
-/**
- * Tells whether the node might run another operation instead of `own`, because the path template of
- * that one is more specific. An operation with another method counts if its permission is stricter.
- * One with the same method also counts if `differs` says so.
- *
- * @param candidates the operations that take the path, the most specific ones first
- */
-function hasRival(
-  own: PathEntry,
-  candidates: readonly PathEntry[],
-  differs: Differs,
-): boolean {
-  const at = candidates.findIndex(({ rank }) => rank === own.rank);
-  // If `own` does not take this spelling of the path, whoever does is a rival.
-  const moreSpecific = at < 0 ? candidates : candidates.slice(0, at);
-  // Of `/books/{id}` and `/{entity}/me`, some nodes take the one that they know first.
-  const elsewhere = at < 0
-    ? []
-    : candidates.slice(at + 1).filter((one) => isElsewhereLiteral(one, own));
-  return isOneRival(own, moreSpecific, differs) || isOneRival(own, elsewhere, isHandledOtherwise);
-}
-
-function isOneRival(own: PathEntry, others: readonly PathEntry[], differs: Differs): boolean {
-  const { same, all } = runnableAmong(others, own.entry, ({ rank }) => rank);
-  const isStricter = ({ entry: { permission } }: PathEntry) =>
-    STRICTNESS[permission] > STRICTNESS[own.entry.permission];
-  return all.some(isStricter) || same.some((one) => differs(own.entry, one.entry));
-}
-
-/** Tells whether an operation has a literal where `own` has a parameter. */
-function isElsewhereLiteral({ template }: PathEntry, own: PathEntry): boolean {
-  if (template.spanning + own.template.spanning > 0) return false;
-  const segments = template.source.split("/");
-  return own.template.source.split("/").some((segment, at) =>
-    segment.includes("{}") && segments[at]?.includes("{}") === false
-  );
-}
-
-/** Tells whether not everybody who may call `own` may call `rival` in the same way. */
-const isGuardedMore: Differs = (own, rival) =>
-  rival.operation.isChecked ||
-  (rival.permission !== "open" && own.clients.some((name) => !rival.clients.includes(name)));
-
-const needsMoreRights: Differs = ({ operation: own }, { operation: { access, isChecked } }) =>
-  (isChecked && !own.isChecked) ||
-  (access !== "read" && (access !== undefined || own.access !== undefined));
-
-/** Tells whether a call of `rival` is also handled differently. */
-const isHandledOtherwise: Differs = (own, rival) =>
-  isGuardedMore(own, rival) || rival.operation.access !== own.operation.access ||
-  (["isHeavy", "isStreaming", "isLongPoll"] as const)
-    .some((mark) => rival.operation[mark] && !own.operation[mark]);
 
 function readParameters(
   { template: { names }, multiSegment }: PathEntry,
