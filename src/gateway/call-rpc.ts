@@ -21,13 +21,13 @@ import { howToSubscribe, isUnreadable, NO_UPGRADE, Refusal, refusalOfFailure } f
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
-  refusalsOf,
+  repliesFromRefusal,
   type Reply,
-  replyOf,
-  replyToFault,
+  replyFromFault,
+  replyFromRefusal,
   responseOfTexts,
   unavailable,
-  writeRefusal,
+  writeRefusalAlone,
   writeReplies,
   type WrittenReplies,
 } from "./rpc-replies.ts";
@@ -54,8 +54,8 @@ export const rpcAtUnknownPath: CallProtocol = {
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
     call.lease.charge(refusal, body.calls.length);
-    return await respondWith(
-      { ...writeReplies(body, refusalsOf(refusal, body)), status: 404 },
+    return await respondWithReplies(
+      { ...writeReplies(body, repliesFromRefusal(refusal, body)), status: 404 },
       call,
     );
   },
@@ -70,10 +70,10 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const isOfWallet = isWalletPath(path, (await gateway.node.definition())?.wallets);
   const body = await readCalls(call, gateway.jsonSizeMax(caller));
   const context = { table, caller, lease, wallet: isOfWallet ? path : undefined };
-  return await respondWith(await new RpcExchange(gateway, context).respond(body), call);
+  return await respondWithReplies(await new RpcExchange(gateway, context).respond(body), call);
 }
 
-async function respondWith(
+async function respondWithReplies(
   { texts, status, headers }: WrittenReplies,
   call: Call,
 ): Promise<Response> {
@@ -124,7 +124,7 @@ export async function refuseMessage(
   message: string,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return joinTexts(writeReplies(body, refusalsOf(refusal, body)));
+  return joinTexts(writeReplies(body, repliesFromRefusal(refusal, body)));
 }
 
 const joinTexts = ({ texts }: WrittenReplies): string | undefined =>
@@ -137,10 +137,10 @@ const REFUSALS_MAX = 131_072;
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  const replies = body && writeReplies(body, refusalsOf(refusal, body));
-  if (replies && characterCount(replies.texts) <= REFUSALS_MAX) return responseTo(replies);
-  const texts = writeRefusal(refusal);
-  return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
+  const replies = body && writeReplies(body, repliesFromRefusal(refusal, body));
+  if (replies && characterCount(replies.texts) <= REFUSALS_MAX) return responseOfReplies(replies);
+  const texts = writeRefusalAlone(refusal);
+  return responseOfReplies({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 
 interface RecordedCall extends ReadyCall {
@@ -196,7 +196,7 @@ class RpcExchange {
     for (const [at, one] of calls.entries()) {
       await pause();
       if (isFault(one)) {
-        this.#replies[at] = replyToFault(one);
+        this.#replies[at] = replyFromFault(one);
         this.#context.lease.charge(one);
         continue;
       }
@@ -208,7 +208,7 @@ class RpcExchange {
         const recording = this.#gateway.record({ name: shown, access }, lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
-        this.#replies[at] = this.#replyOf(error);
+        this.#replies[at] = this.#replyFromRefusal(error);
         this.#context.lease.charge(error);
       }
     }
@@ -251,7 +251,7 @@ class RpcExchange {
     } catch (error) {
       lease.charge(error, calls.length);
       for (const { at, recording } of calls) {
-        this.#replies[at] = this.#replyOf(recording.fail(error));
+        this.#replies[at] = this.#replyFromRefusal(recording.fail(error));
       }
       return undefined;
     }
@@ -299,7 +299,7 @@ class RpcExchange {
     for (const [index, outcome] of outcomes.entries()) {
       const { at, recording } = calls[index]!;
       recording.bytes = await this.#countBytes(outcome);
-      this.#replies[at] = this.#replyTo(outcome, recording);
+      this.#replies[at] = this.#replyFromOutcome(outcome, recording);
     }
   }
 
@@ -315,14 +315,14 @@ class RpcExchange {
     return await countBytes([text]);
   }
 
-  #replyOf(error: unknown): Reply {
-    return replyOf(error, this.#gateway.node.kind);
+  #replyFromRefusal(error: unknown): Reply {
+    return replyFromRefusal(error, this.#gateway.node.kind);
   }
 
-  #replyTo(outcome: CallOutcome, recording: Recording): Reply {
+  #replyFromOutcome(outcome: CallOutcome, recording: Recording): Reply {
     const { response } = outcome;
     if (outcome.error && outcome.json === undefined) {
-      const reply = this.#replyOf(recording.fail(refusalOfFailure(outcome)));
+      const reply = this.#replyFromRefusal(recording.fail(refusalOfFailure(outcome)));
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
@@ -362,7 +362,7 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
   };
 }
 
-function responseTo({ texts, status, headers }: WrittenReplies): Response {
+function responseOfReplies({ texts, status, headers }: WrittenReplies): Response {
   if (texts.length === 0) return bareResponse(status, headers);
   const bytes = encodeText(texts.join(""));
   return bareResponse(

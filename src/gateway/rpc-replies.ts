@@ -54,7 +54,7 @@ export function unavailable(
   return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
 }
 
-export const replyToFault = ({ code, message, status = 200 }: UnreadableCall): Reply => ({
+export const replyFromFault = ({ code, message, status = 200 }: UnreadableCall): Reply => ({
   content: { error: JSON.stringify({ code, message }) },
   status,
 });
@@ -65,7 +65,7 @@ export const replyToFault = ({ code, message, status = 200 }: UnreadableCall): R
  *
  * @throws what is no refusal
  */
-export function replyOf(error: unknown, kind?: string): Reply {
+export function replyFromRefusal(error: unknown, kind?: string): Reply {
   if (!(error instanceof Refusal)) throw error;
   const { status, code, message, details: { setting, headers, isAway } } = error;
   const data = setting === undefined ? undefined : { setting };
@@ -87,13 +87,13 @@ const nearError = (message: string) => ({
   cause: { name: "PARSE_ERROR", info: { error_message: message } },
 });
 
-export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Reply[] {
+export function repliesFromRefusal(refusal: Refusal, { calls }: RpcBody): Reply[] {
   const { code, message } = refusal;
   const isOff = code === CODES.notAllowed;
   return calls.map((one) =>
     isFault(one)
-      ? replyToFault(one)
-      : replyOf(isOff ? unavailable(one.method, message, "forward") : refusal)
+      ? replyFromFault(one)
+      : replyFromRefusal(isOff ? unavailable(one.method, message, "forward") : refusal)
   );
 }
 
@@ -140,7 +140,8 @@ function statusOfReply(
 }
 
 /** Writes the response to a request whose calls cannot be read. */
-export const writeRefusal = (refusal: Refusal): string[] => writeRpcResponse({}, replyOf(refusal));
+export const writeRefusalAlone = (refusal: Refusal): string[] =>
+  writeRpcResponse({}, replyFromRefusal(refusal));
 
 function writeRpcResponse(
   call: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
