@@ -241,17 +241,24 @@ export function reasonBeforeBlocks(evidence: Evidence): string | undefined {
   return code === "syncing" && keys === "any" ? reason : undefined;
 }
 
+/**
+ * Returns the time without progress after which a node that syncs is stalled, in milliseconds. Some
+ * stages of a sync take far longer than a block, such as the download of a snapshot.
+ */
+function syncLimitOf(evidence: Evidence): number {
+  const { values: { height, progress }, plan: { health }, stalledAfter } = evidence;
+  const isFirst = height === undefined ? progress === undefined : Number(height) === 0;
+  const pause = milliseconds(health?.sync_pause ?? SYNC_PAUSE);
+  const longest = isFirst ? Math.max(pause, FIRST_LIMIT_MS) : pause;
+  return stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, longest);
+}
+
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height, progress }, stillness: { sinceProgress }, plan: { health } } = evidence;
+  const { values: { height, progress }, stillness: { sinceProgress } } = evidence;
   const hasNothing = height === undefined && progress === undefined;
   if (hasNothing && reasonBeforeBlocks(evidence) === undefined) return undefined;
-  // Some stages of a sync take far longer than a block, such as the download of a snapshot.
-  const pause = milliseconds(health?.sync_pause ?? SYNC_PAUSE);
-  const isFirst = hasNothing || Number(height) === 0;
-  const longest = isFirst ? Math.max(pause, FIRST_LIMIT_MS) : pause;
-  const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, longest);
-  if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
+  if (!(sinceProgress > syncLimitOf(evidence)) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
 }
