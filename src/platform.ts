@@ -69,6 +69,7 @@ const NO_FILES = "this runtime cannot read files";
 interface Builtins {
   "node:child_process": typeof import("node:child_process");
   "node:crypto": typeof import("node:crypto");
+  "node:dns": typeof import("node:dns");
   "node:fs": typeof import("node:fs");
   "node:fs/promises": typeof import("node:fs/promises");
   "node:net": typeof import("node:net");

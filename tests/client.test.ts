@@ -7,7 +7,7 @@ import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AddressBook, ServerAddress } from "../src/node/address-book.ts";
-import { Connection, SocketClient } from "../src/node/connection.ts";
+import { Connection, shareLookups, SocketClient } from "../src/node/connection.ts";
 import { failureOf } from "../src/node/failures.ts";
 import { type ResponseHead, ResponseReader, STALE, writeHead } from "../src/node/http1.ts";
 import { passTime } from "./_clock.ts";
@@ -531,6 +531,40 @@ const exchanging = (...answers: string[]) => {
     });
   return { socket, exchange };
 };
+
+client(
+  "an error of TLS after the handshake may come after the request was carried out",
+  async () => {
+    const failureCode = async (isSecured: boolean, code: string) => {
+      const { socket, exchange } = exchanging("");
+      socket.emit("connect");
+      if (isSecured) socket.emit("secureConnect");
+      const exchanged = exchange();
+      socket.emit("error", Object.assign(new Error(code), { code }));
+      return failureOf(await exchanged.catch((error: unknown) => error)).code;
+    };
+    const broken = "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC";
+    assert.is(await failureCode(true, broken), "reset");
+    assert.is(await failureCode(false, broken), "tls");
+    assert.is(await failureCode(true, "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"), "tls");
+  },
+);
+
+client("a name is looked up once for all who wait for its address", () => {
+  const found: (() => void)[] = [];
+  const lookup = shareLookups((_, __, callback) =>
+    void found.push(() => callback(null, "192.0.2.1", 4))
+  );
+  const told: string[] = [];
+  const look = (name: string) =>
+    lookup(name, { family: 4 }, (_, address) => void told.push(`${name} ${address}`));
+  ["a", "a", "b"].forEach(look);
+  assert.is(found.length, 2);
+  found[0]!();
+  assert.equal(told, ["a 192.0.2.1", "a 192.0.2.1"]);
+  look("a");
+  assert.is(found.length, 3);
+});
 
 client("a connection that loses its route may have sent the request", async () => {
   const { socket, exchange } = exchanging("");

@@ -278,7 +278,11 @@ async function sendHeld(
     response.destroy(reason as Error);
     held.release();
   });
-  const closed = new Promise((resolve) => response.once("close", resolve));
+  const closed = new Promise((resolve) => {
+    response.once("close", resolve);
+    // The sockets of serverless hosts do not close.
+    if (!isNative(response)) response.once("finish", resolve);
+  });
   writeHead(response, form);
   for (const part of held.parts) response.write(part);
   response.end();

@@ -5,7 +5,7 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
-import { FAMILIES, trustOf } from "../node/connection.ts";
+import { FAMILIES, sharedLookup, trustOf } from "../node/connection.ts";
 import { OWN_NAME } from "../node/own-headers.ts";
 import { IS_DENO } from "../platform.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
@@ -120,7 +120,7 @@ export const connect: Connect = async (url, options, events) => {
 
 /** Keeps the name for the header `Host` and for TLS. */
 function lookupOf(address: string | undefined): object {
-  if (address === undefined) return {};
+  if (address === undefined) return sharedLookup();
   const family = address.includes(":") ? 6 : 4;
   const lookup: LookupFunction = (_name, { all }, callback) =>
     all ? callback(null, [{ address, family }]) : callback(null, address, family);

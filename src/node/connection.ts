@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Socket } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
@@ -29,6 +29,32 @@ export const FAMILIES: { readonly autoSelectFamilyAttemptTimeout: number } = {
   autoSelectFamilyAttemptTimeout: 500,
 };
 
+/**
+ * Looks each name up only once at a time, for all who wait for it: Node can end no lookup, and does
+ * few at once, so those of a slow resolver would pile up.
+ */
+export function shareLookups(lookup: LookupFunction): LookupFunction {
+  const running = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (name, options, callback) => {
+    const key = JSON.stringify([name, options]);
+    const known = running.get(key);
+    if (known) return void known.push(callback);
+    const waiting = [callback];
+    running.set(key, waiting);
+    lookup(name, options, (...found) => {
+      running.delete(key);
+      for (const each of waiting) each(...found);
+    });
+  };
+}
+
+let shared: LookupFunction | undefined;
+
+/** Options for `net.connect` and the like. */
+export const sharedLookup = (): { readonly lookup: LookupFunction } => ({
+  lookup: shared ??= shareLookups(builtin("node:dns", NO_SOCKETS).lookup as LookupFunction),
+});
+
 /** @param address the address to connect to. @default one of the server's name */
 export type OpenSocket = (url: URL, address?: string) => Socket;
 
@@ -39,9 +65,10 @@ export function createConnector(ca: string | undefined): OpenSocket {
     // A URL keeps the brackets of an IPv6 address.
     const name = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
     const host = address ?? name;
-    if (protocol !== "https:") return net.connect({ host, port: Number(port || 80), ...FAMILIES });
+    const options = { host, ...FAMILIES, ...sharedLookup() };
+    if (protocol !== "https:") return net.connect({ ...options, port: Number(port || 80) });
     const servername = net.isIP(name) === 0 ? name : "";
-    return tls.connect({ host, port: Number(port || 443), servername, ...trust, ...FAMILIES });
+    return tls.connect({ ...options, port: Number(port || 443), servername, ...trust });
   };
 }
 
@@ -147,11 +174,16 @@ interface Place {
 
 const resetOf = (): Error => Object.assign(new Error("closed"), { code: "ECONNRESET" });
 
-/** Such an error of an open connection tells nothing of what the node has got. */
-const isAboutRoute = (error: unknown): boolean =>
-  ["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(
-    String((error as { readonly code?: unknown } | undefined)?.code),
-  );
+/**
+ * Tells whether an error of an open connection says that the node has got nothing, which is not
+ * true. With TLS 1.3, a server refuses a client without a certificate after the handshake.
+ */
+function isMisleading(error: unknown, isSecured: boolean): boolean {
+  const { code, message } = (error ?? {}) as Partial<Record<"code" | "message", unknown>>;
+  if (/^E(?:HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|ADDRNOTAVAIL)$/.test(String(code))) return true;
+  return isSecured && /^(?:EPROTO|ERR_SSL_)/.test(String(code)) &&
+    !/certificate/i.test(`${code} ${message}`);
+}
 
 /** A socket, and the exchange that uses it now. */
 export class Connection {
@@ -193,8 +225,10 @@ export class Connection {
     });
     const endByNode = (error?: unknown) => {
       if (this.isOpen) server.lose();
-      this.close(this.isConnected && isAboutRoute(error) ? resetOf() : error);
+      this.close(this.isConnected && isMisleading(error, isSecured) ? resetOf() : error);
     };
+    let isSecured = false;
+    socket.on("secureConnect", () => isSecured = true);
     socket.on("end", () => {
       // A response without a length ends here, after which the connection is not open.
       this.#current?.reader.close();

@@ -135,7 +135,7 @@ const START = "start the node, or correct its address (node.url)";
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", REFUSED, START],
   [
-    /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
+    /^(EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)/,
     "connection_refused",
     "cannot be reached: no route to host",
     "correct node.url, or check the network",
@@ -147,7 +147,7 @@ const MEANINGS: readonly Meaning[] = [
     "name the node's address in --allow-net",
   ],
   [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out", "look for a firewall"],
-  [/^EAI_AGAIN/, "dns", "has a host name that cannot be resolved at the moment"],
+  [/^EAI_/, "dns", "has a host name that cannot be resolved at the moment"],
   [/^ENOTFOUND/, "dns", "has a host name that does not exist", "correct the name in node.url"],
   [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired", "renew the certificate"],
   [

@@ -7,7 +7,7 @@ export interface Daemon {
   url: string;
   /** Resolves after the daemon has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  signal(signal: "SIGSTOP" | "SIGCONT"): void;
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2"): void;
 }
 
 /** Resolves when the daemon responds to requests. */

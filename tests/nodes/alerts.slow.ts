@@ -5,6 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -16,8 +17,8 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { type Bench, bench } from "./_bench.ts";
-import { call, until } from "./_daemon.ts";
-import { ETCD, startEtcdCluster } from "./_start-services.ts";
+import { call, type Daemon, until } from "./_daemon.ts";
+import { ETCD, NATS, startEtcdCluster } from "./_start-services.ts";
 
 const alerts = suite("alerts");
 
@@ -74,6 +75,25 @@ testWhere(
   },
 );
 
+/** Starts a server that closes: it takes no more clients, but waits for the one that it has. */
+async function startClosingNats(bench: Bench): Promise<Daemon> {
+  const [port, clientPort] = [await freePort(), await freePort()];
+  const config = join(bench.home, "nats.conf");
+  await writeFile(
+    config,
+    `http: "127.0.0.1:${port}"\nlisten: "127.0.0.1:${clientPort}"\n` +
+      "lame_duck_duration: 600s\nlame_duck_grace_period: 300s\n",
+  );
+  const nats = await bench.daemon([NATS, "-c", config], port);
+  const client = connect(clientPort, "127.0.0.1");
+  await new Promise((resolve) => client.once("data", resolve));
+  client.on("error", () => {}).write('CONNECT {"verbose":false}\r\nPING\r\n');
+  await new Promise((resolve) => client.once("data", resolve));
+  client.unref();
+  nats.signal("SIGUSR2");
+  return nats;
+}
+
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");
@@ -97,7 +117,7 @@ async function startPrometheus(bench: Bench, services: readonly Running[]): Prom
 
 testWhere(
   alerts,
-  without(PROMETHEUS, PROMTOOL, ANVIL, LITECOIND, ETCD),
+  without(PROMETHEUS, PROMTOOL, ANVIL, LITECOIND, ETCD, NATS),
   "each alert fires when its fault occurs, and ends when the fault is gone",
   bench("alerts", async (bench) => {
     const [port, rpcPort] = [await freePort(), await freePort()];
@@ -105,10 +125,11 @@ testWhere(
       bench.daemon([ANVIL, "--port", `${port}`, "--silent", ...more], port);
     // With `stalled_after`, the status of anvil is `ok` only if it has a recent block.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
-    const [chain, litecoin, etcd] = await Promise.all([
+    const [chain, litecoin, etcd, nats] = await Promise.all([
       anvil("--chain-id", "10"),
       bench.daemon([LITECOIND, "-regtest", "-server", "-listen=0", `-rpcport=${rpcPort}`], rpcPort),
       startEtcdCluster(bench),
+      startClosingNats(bench),
     ]);
     await mine();
 
@@ -129,8 +150,9 @@ testWhere(
       bench.service([etcd[0]!.url, "--metrics", "--kind", "bitcoin"]),
       bench.service(["--metrics"]),
       bench.service(["--config", await bench.config("other.yaml", other)]),
+      bench.service([nats.url, "--metrics"]),
     ]);
-    const [besideAnvil, refused, besideEtcd, , wrongKind, alone, wrongNetwork] = services;
+    const [besideAnvil, refused, besideEtcd, , wrongKind, alone, wrongNetwork, closing] = services;
     const metricsOf = async ({ url }: Running) =>
       await (await fetch(new URL("v1/metrics", url))).text();
 
@@ -158,12 +180,14 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    await until(async () => [...(await values("up")).values()].join("") === "1111111", PATIENCE);
+    await until(async () => [...(await values("up")).values()].join("") === "11111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
     await fires("NodefaceWithoutNode", alone!);
     await fires("NodeOnWrongNetwork", wrongNetwork!);
-    const only = "NodeDegraded 4,NodeOnWrongNetwork 6,NodeUnauthorized 1,NodefaceWithoutNode 5";
+    await fires("NodeNotReady", closing!);
+    const only = "NodeDegraded 4,NodeNotReady 7,NodeOnWrongNetwork 6,NodeUnauthorized 1," +
+      "NodefaceWithoutNode 5";
     await until(async () => (await firing()).sort().join() === only, PATIENCE);
     const known = async () => {
       const [up, heights] = [
@@ -178,7 +202,7 @@ testWhere(
     };
     // If a response arrives late, `nodeface_node_up` is 0 for one scrape, so the test waits for the
     // expected values.
-    const wanted = "11111-1" + "1--0--1";
+    const wanted = "11111-11" + "1--0--1-";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
     );
@@ -215,7 +239,7 @@ testWhere(
     await alone!.stop();
     await fires("NodefaceDown", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 11, "this test covers every alert");
+    assert.is(names?.length, 12, "this test covers every alert");
   }),
 );
 
