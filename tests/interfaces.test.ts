@@ -385,7 +385,8 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
     /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info)|get_?block_?headers_?range)\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,
   nostr: /^POST \/$/,
-  solana: /^(send\w+|requestAirdrop|getProgramAccounts|getIdentity|getClusterNodes)$/,
+  solana:
+    /^(send\w+|requestAirdrop|getProgramAccounts|getTokenLargestAccounts|getTokenAccountsByDelegate|getIdentity|getClusterNodes)$/,
   stacks:
     /^POST .*\/(transactions|simulate|block_proposal|upload|microblocks|chunks|fast-call-read)\b|\/(replay|neighbors)\b/,
   substrate:

@@ -296,6 +296,7 @@ for (const runtimeCall of RUNTIME_CALLS) {
     for (
       const one of sampleOf([
         ...["Core_version", "Metadata_metadata_at_version", "AccountNonceApi_account_nonce"],
+        "RuntimeViewFunction_execute_view_function",
         ...["TransactionPaymentApi_query_info", "NominationPoolsApi_pending_rewards"],
         ...["GrandpaApi_grandpa_authorities", "BabeApi_configuration", "AuraApi_slot_duration"],
         ...["ParachainHost_validators", "ParachainHost_session_info", "ReviveApi_balance"],

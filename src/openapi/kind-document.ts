@@ -111,10 +111,12 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   const { before } = offer;
   const names = offer.names?.slice(0, NAMES_MAX);
   if (!names) return { ...part, methods: part.methods.filter((method) => isIn(method, offer)) };
-  const there = new Set(names);
+  // Nethermind writes `txPool` for `txpool`.
+  const foldGroup = (name: string) => before ? name.split(before)[0]!.toLowerCase() : name;
+  const there = new Set(names.map(foldGroup));
   // What a method reveals may depend on the software, even where all have it.
   const known = part.methods.filter((method) =>
-    there.has(before ? method.name.split(before)[0]! : method.name) &&
+    there.has(foldGroup(method.name)) &&
     (method["x-software"] === undefined || isIn(method, offer))
   );
   // The others are methods of which nothing is known.
