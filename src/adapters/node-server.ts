@@ -283,11 +283,14 @@ async function sendHeld(
     // The sockets of serverless hosts do not close.
     if (!isNative(response)) response.once("finish", resolve);
   });
-  writeHead(response, form);
-  for (const part of held.parts) response.write(part);
-  response.end();
-  await closed;
-  held.release();
+  try {
+    writeHead(response, form);
+    for (const part of held.parts) response.write(part);
+    response.end();
+    await closed;
+  } finally {
+    held.release();
+  }
 }
 
 function endWith(

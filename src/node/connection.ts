@@ -6,7 +6,7 @@
  */
 import type { LookupFunction, Socket } from "node:net";
 import { type Bytes, createCollector, partsOf } from "../bytes.ts";
-import { builtin } from "../platform.ts";
+import { builtin, IS_DENO } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
 import { AddressBook, LIFETIME_MS, type ServerAddress } from "./address-book.ts";
 import {
@@ -41,19 +41,29 @@ export function shareLookups(lookup: LookupFunction): LookupFunction {
     if (known) return void known.push(callback);
     const waiting = [callback];
     running.set(key, waiting);
-    lookup(name, options, (...found) => {
+    try {
+      lookup(name, options, (...found) => {
+        running.delete(key);
+        for (const each of waiting) each(...found);
+      });
+    } catch (error) {
       running.delete(key);
-      for (const each of waiting) each(...found);
-    });
+      throw error;
+    }
   };
 }
 
 let shared: LookupFunction | undefined;
 
-/** Options for `net.connect` and the like. */
-export const sharedLookup = (): { readonly lookup: LookupFunction } => ({
-  lookup: shared ??= shareLookups(builtin("node:dns", NO_SOCKETS).lookup as LookupFunction),
-});
+/**
+ * Options for `net.connect` and the like. Only with a lookup of its own, Deno lets a right to
+ * connect to a name hold for its addresses.
+ */
+export function sharedLookup(): { readonly lookup?: LookupFunction } {
+  if (IS_DENO) return {};
+  const { lookup } = builtin("node:dns", NO_SOCKETS);
+  return { lookup: shared ??= shareLookups(lookup as LookupFunction) };
+}
 
 /** @param address the address to connect to. @default one of the server's name */
 export type OpenSocket = (url: URL, address?: string) => Socket;
