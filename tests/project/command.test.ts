@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
@@ -291,6 +293,15 @@ for (const host of ["127.0.0.1", "localhost"]) {
     assert.is(code, 1);
   });
 }
+
+wrong("on Deno, the right to connect to a name is the right to connect to its node", async () => {
+  const node = createServer((_, response) => response.end("{}")).listen(0, "localhost");
+  await once(node, "listening");
+  const host = `localhost:${(node.address() as AddressInfo).port}`;
+  const { stdout } = await run([...denoWithNet(host), "check", `http://${host}`]);
+  assert.not.match(stdout, "unreachable");
+  node.close();
+});
 
 const json = suite("check --json");
 
