@@ -199,7 +199,7 @@ async function showCall(state: string): Promise<void> {
 
 async function responseTo(path: string): Promise<string> {
   const headers = { "X-Nodeface": "1" };
-  const response = await fetch(here + path, { headers, cache: "no-store" });
+  const response = await fetch(here + path, { headers });
   const { ok, status, statusText } = response;
   return ok ? (await response.text()).slice(0, RESPONSE_MAX) : `${status} ${statusText}`;
 }

@@ -64,7 +64,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assertRight(asked);
     const moving = asked.compared.filter(({ is }) => is === "moves");
     assert.ok(moving.length <= 0.1 * asked.compared.length, "too many responses keep changing");
-    await tryBatch(asked, beside);
+    await tryBatch(asked, node, beside);
     const before = await WRITES[kind]?.state(node);
     const forwarded = beside.forwarded();
     const { operations, requests, wrong } = await tryRefused(parts, node, beside);
@@ -124,14 +124,26 @@ function assertRight({ outcomes, compared }: AskedThrough): void {
 
 async function tryBatch(
   { still: before }: AskedThrough,
+  node: AskedNode,
   { ask }: Beside,
 ): Promise<void> {
   // `uptime` and `getnettotals` are skipped, because their results change with time.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
-  await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+  const writeOld = (result: string, id: number) => `{"result":${result},"error":null,"id":${id}}`;
+  const writeNew = (result: string, id: number) =>
+    `{"jsonrpc":"2.0","result":${result},"id":${id}}`;
+  // litecoind 0.21 and hsd respond in the form of JSON-RPC 1 to each call.
+  const [{ method, params }] = still as [typeof still[0]];
+  const direct = await node.send(node.rpcPath ?? "", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const isOld = !objectOf(parseJson(await direct.text())).jsonrpc;
+  await tryBody("2.0", isOld ? writeOld : writeNew);
   // python-bitcoinrpc sends calls with the obsolete member `version` and without `jsonrpc`.
-  await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
+  await tryBody(undefined, writeOld);
 
   async function tryBody(
     jsonrpc: string | undefined,
