@@ -39,7 +39,8 @@ const DESCRIPTION = {
 let answers: Record<string, unknown>;
 let asked: string[];
 /** The info is asked first, since the description takes examples from it. */
-const askedBeyondInfo = () => asked.filter((path) => !["/versions", "/v2/status"].includes(path));
+const OF_INFO = ["/versions", "/v2/status", "/v2/ledger/sync"];
+const askedBeyondInfo = () => asked.filter((path) => !OF_INFO.includes(path));
 let logged: string[];
 let diagnostics: string[];
 let server: Server;
