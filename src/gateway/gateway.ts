@@ -238,12 +238,9 @@ export class Gateway {
     return this.#capacity.isAnonymous(operation);
   }
 
-  /**
-   * @param operation its name is logged
-   * @param started on the clock of `performance.now()`
-   */
+  /** @param started on the clock of `performance.now()` */
   record(
-    operation: Pick<NodeOperation, "name" | "access">,
+    operation: RecordedOperation,
     lease: Lease,
     started: number = performance.now(),
   ): Recording {
@@ -281,20 +278,18 @@ function tableOf(
   };
 }
 
+/** The name is the one that is logged. */
+type RecordedOperation = Pick<NodeOperation, "name" | "access">;
+
 /** The record of a call that is sent to the node. */
 export class Recording {
   /** The number of bytes of the response. */
   bytes = 0;
   readonly #gateway: Gateway;
-  readonly #operation: Pick<NodeOperation, "name" | "access">;
+  readonly #operation: RecordedOperation;
   readonly #lease: Lease;
   readonly #started: number;
-  constructor(
-    gateway: Gateway,
-    operation: Pick<NodeOperation, "name" | "access">,
-    lease: Lease,
-    started: number,
-  ) {
+  constructor(gateway: Gateway, operation: RecordedOperation, lease: Lease, started: number) {
     this.#started = started;
     this.#gateway = gateway;
     this.#operation = operation;

@@ -9,6 +9,7 @@ import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin, IS_DENO } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
 import { AddressBook, LIFETIME_MS, type ServerAddress } from "./address-book.ts";
+import { NO_ROUTE } from "./failures.ts";
 import {
   type NodeRequest,
   type NodeResponse,
@@ -190,7 +191,7 @@ const resetOf = (): Error => Object.assign(new Error("closed"), { code: "ECONNRE
  */
 function isMisleading(error: unknown, isSecured: boolean): boolean {
   const { code, message } = (error ?? {}) as Partial<Record<"code" | "message", unknown>>;
-  if (/^E(?:HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|ADDRNOTAVAIL)$/.test(String(code))) return true;
+  if (NO_ROUTE.test(String(code))) return true;
   return isSecured && /^(?:EPROTO|ERR_SSL_)/.test(String(code)) &&
     !/certificate/i.test(`${code} ${message}`);
 }

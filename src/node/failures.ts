@@ -132,10 +132,13 @@ type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hi
 
 const START = "start the node, or correct its address (node.url)";
 
+/** Matches the codes of errors which say that the network does not lead to the node. */
+export const NO_ROUTE: RegExp = /^(?:EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)\b/;
+
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", REFUSED, START],
   [
-    /^(EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)/,
+    NO_ROUTE,
     "connection_refused",
     "cannot be reached: no route to host",
     "correct node.url, or check the network",
