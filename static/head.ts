@@ -186,10 +186,10 @@ function showState({ state, label, note }: StateText): void {
   void showCall(state);
 }
 
-/** Makes the first call again in each new state in which the node responds. */
+/** Makes the first call again in each new state in which the node responds, on a visible page. */
 async function showCall(state: string): Promise<void> {
   const output = header().querySelector("output");
-  if (!output || firstCall?.state === state) return;
+  if (!output || document.hidden || firstCall?.state === state) return;
   const call = firstCall = { state };
   const isSilent = /^(outdated|stale|unreachable|silent)$/.test(state);
   const text = isSilent ? "" : await responseTo(output.dataset.call!).catch(() => "");

@@ -208,11 +208,16 @@ header("the header refreshes automatically, but only while the page is visible",
   await page.clock.install();
   await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);
+  const tellHistory = await hold(page, "**/v1/history");
+  const history = page.waitForRequest("**/v1/history");
   await page.clock.runFor(30_000);
   await answer;
+  const asked = await history;
   await look(page, true);
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
+  tellHistory();
+  await (await asked.response())?.finished();
   await page.clock.runFor(60_000);
   assert.equal(requests, []);
 });
