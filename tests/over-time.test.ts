@@ -333,7 +333,8 @@ overTime(
     const poll = () => new Promise<PollResult>((resolve) => ends.push(resolve));
     const poller = new Poller(poll, { ttl: 1000, now: () => time });
     poller.startIfDue();
-    const overdueSince = poller.ended(20);
+    time = 9990;
+    const overdueSince = poller.ended(10_000);
     time = 30_000;
     ends[0]!("suspended");
     await new Promise((resolve) => setTimeout(resolve, 30));

@@ -81,7 +81,7 @@ export function assessStatus(evidence: Evidence): NodeStatus {
 }
 
 function ifNotAsked({ cache }: Evidence): NodeStatus | undefined {
-  return cache.required.some((name) => cache.get(name)) ? undefined : NOT_ASKED;
+  return cache.required.some((name) => cache.hasOutcome(name)) ? undefined : NOT_ASKED;
 }
 
 /** For a while, the status is `stale`, and the last values are shown. */
@@ -89,7 +89,7 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
   const { cache, responses } = evidence;
   const { required } = cache;
   if (!cache.isUnreachable) return undefined;
-  const error = mainFailure(required.map((name) => cache.get(name)!.error!));
+  const error = mainFailure(required.map((name) => cache.errorOf(name)!));
   const isStale = required.some((name) => responses.get(name)?.values.size);
   if (!isStale) return statusOfError(error, "unreachable");
   return withLastSync(statusOfError(error, "stale"), evidence);
@@ -117,7 +117,7 @@ interface SourceFailure {
 
 function failuresIn({ plan, cache }: Evidence): SourceFailure[] {
   return [...plan.sources].flatMap(([name, { role }]) => {
-    const error = role === "extra" ? undefined : cache.get(name)?.error;
+    const error = role === "extra" ? undefined : cache.errorOf(name);
     return error ? [{ name, error }] : [];
   });
 }
@@ -126,7 +126,7 @@ function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
   const { plan, cache } = evidence;
   if (!cache.gaveNothing) return undefined;
   const errors = failuresIn(evidence).map(({ error }) => error);
-  const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
+  const isNew = cache.required.every((name) => cache.valuesOf(name) === undefined);
   const isOther = errors.every(({ isAbsent, isOtherKind }) => isAbsent || (isNew && isOtherKind));
   if (plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
   const error = mainFailure(errors);

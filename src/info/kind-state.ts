@@ -70,7 +70,7 @@ export class KindState {
     const sources = this.plan.sources.has(HOST)
       ? [HOST]
       : keys.flatMap((key) => sourceNamesOf(this.plan.fields[key]));
-    return Math.min(...sources.map((name) => this.cache.get(name)?.dueAt ?? -Infinity));
+    return Math.min(...sources.map((name) => this.cache.dueAt(name)));
   }
 
   /** @param since the time at which the sources were asked */

@@ -214,7 +214,7 @@ export class NodeReader {
 
   #isSuspicious(): boolean {
     const { cache } = this.#state;
-    const errors = cache.required.map((name) => cache.get(name)?.error);
+    const errors = cache.required.map((name) => cache.errorOf(name));
     // A busy node does not show its kind, and the queries of all kinds would keep it busy.
     if (errors.some((error) => isBusy(error?.number))) return false;
     return cache.gaveNothing || this.report().status.code === "wrong_kind" ||
@@ -236,8 +236,7 @@ export class NodeReader {
     const due = cache.dueSources(begun, isBackground, mayBeReplaced)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
-    const remembered = (name: string, pointer: string) =>
-      cache.get(name)?.last?.values.get(pointer);
+    const remembered = (name: string, pointer: string) => cache.valuesOf(name)?.get(pointer);
     const ask = (isExtra: boolean, signal: LightSignal, others?: Asked) => {
       const sources = due.filter(([, { role }]) => (role === "extra") === isExtra);
       return querySources(this.#node, new Map(sources), { signal, remembered, others });

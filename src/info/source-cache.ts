@@ -13,24 +13,33 @@ import { SourceError } from "../node/failures.ts";
 import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown, usesAll } from "./fields.ts";
 
-/**
- * A source that has responded has all times, and those of its last response. If it fails then,
- * `error`, `askedAt` and `until` are of the failure. One that has never responded has no others.
- */
+/** What came of asking a source. The times are monotonic, in milliseconds. */
+interface Attempt {
+  /** The time of the outcome; for a late source, that of the outcome before, if there was one. */
+  readonly askedAt: Instant | undefined;
+  /** The time from which the source is asked again. */
+  readonly dueAt: number;
+  /** The time up to which the outcome may be repeated. */
+  readonly until: number;
+}
+
+interface SourceResponse extends Attempt, Instant {
+  readonly values: PointerValues;
+  /** True if the node has responded that it has no such source. */
+  readonly isAbsent: boolean;
+  /** The time of the node's latest response to any request, but not before this one arrived. */
+  readonly validAt: Instant;
+}
+
+interface SourceFailure extends Attempt {
+  readonly error: SourceError;
+}
+
+/** At least one of both is there. */
 interface SourceState {
-  readonly last?: { readonly values: PointerValues } & Instant;
-  /** The time of the node's latest response to any request, but not before `last` arrived. */
-  readonly validAt?: Instant;
-  readonly askedAt?: Instant;
-  /**
-   * The time from which the source is asked again, in milliseconds; missing after a failure, except
-   * that of an extra source.
-   */
-  readonly dueAt?: number | undefined;
-  /** The time up to which the outcome may be repeated, in milliseconds. */
-  readonly until?: number;
-  readonly error?: SourceError | undefined;
-  readonly isAbsent?: boolean;
+  readonly lastResponse?: SourceResponse | undefined;
+  /** Missing if the source has responded since. */
+  readonly failure?: SourceFailure | undefined;
 }
 
 /** `date` is the time at which a response arrived, in milliseconds since 1970. */
@@ -79,15 +88,31 @@ export class SourceCache {
   }
 
   #ofRequired(): (SourceState | undefined)[] {
-    return this.required.map((name) => this.get(name));
+    return this.required.map((name) => this.#states.get(name));
   }
 
-  get(name: string): SourceState | undefined {
-    return this.#states.get(name);
+  /** False if the source has never been asked. */
+  hasOutcome(name: string): boolean {
+    return this.#states.has(name);
+  }
+
+  /** The values of the last response, even if the source has failed since. */
+  valuesOf(name: string): PointerValues | undefined {
+    return this.#states.get(name)?.lastResponse?.values;
+  }
+
+  /** The error of the last attempt. */
+  errorOf(name: string): SourceError | undefined {
+    return this.#states.get(name)?.failure?.error;
+  }
+
+  /** The time from which a source is asked again, in milliseconds. */
+  dueAt(name: string): number {
+    return latestOf(this.#states.get(name))?.dueAt ?? -Infinity;
   }
 
   get isUnreachable(): boolean {
-    const errors = this.#ofRequired().map((state) => state?.error);
+    const errors = this.required.map((name) => this.errorOf(name));
     return errors.length > 0 && errors.every((error) => error !== undefined && !error.isResponse);
   }
 
@@ -95,37 +120,40 @@ export class SourceCache {
   isAwaited(name: string): boolean {
     const source = this.#plan.sources.get(name)?.source;
     const isExtra = source !== undefined && "extra" in source && source.extra === true;
-    const state = this.get(name);
-    return isExtra && (!state || (state.error !== undefined && !state.isAbsent));
+    const state = this.#states.get(name);
+    return isExtra && (!state || (state.failure !== undefined && !state.lastResponse?.isAbsent));
   }
 
   get respondedAt(): Instant | undefined {
-    return this.#ofRequired().flatMap((state) => state?.validAt ?? [])
+    return this.#ofRequired().flatMap((state) => state?.lastResponse?.validAt ?? [])
       .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
   /** True if the node responds, but no required source has a value. */
   get gaveNothing(): boolean {
     const states = this.#ofRequired();
-    return !this.isUnreachable && states.some((state) => state?.error) &&
-      states.every((state) => state?.error || state?.isAbsent);
+    return !this.isUnreachable && states.some((state) => state?.failure) &&
+      states.every((state) => state?.failure || state?.lastResponse?.isAbsent);
   }
 
   /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
   dueSources(now: Instant, isBackground: boolean, mayBeReplaced: boolean): string[] {
     const required = this.#ofRequired();
-    const mayBeOther = mayBeReplaced || required.some((state) => !state?.validAt || state.error);
+    const mayBeOther = mayBeReplaced ||
+      required.some((state) => !state?.lastResponse || state.failure);
     const isUncertain = mayBeOther ||
       (!isBackground &&
-        required.some((state) => now.monotonic - state!.validAt!.monotonic >= PAUSE_MS));
+        required.some((state) =>
+          now.monotonic - state!.lastResponse!.validAt.monotonic >= PAUSE_MS
+        ));
     return [...this.#plan.sources].filter(([name, planned]) => {
-      const { askedAt, dueAt = -Infinity, error } = this.get(name) ?? {};
+      const askedAt = latestOf(this.#states.get(name))?.askedAt;
       if (!askedAt || !isExternal(planned)) {
         // A pause alone does not end the `ttl` of the operator's own sources.
         const isDoubted = planned.role === "extra" ? mayBeOther : isUncertain;
-        return isDoubted || now.monotonic >= dueAt;
+        return isDoubted || now.monotonic >= this.dueAt(name);
       }
-      const wait = error ? Math.min(planned.ttl, RETRY_EXTRA_MS) : planned.ttl;
+      const wait = this.errorOf(name) ? Math.min(planned.ttl, RETRY_EXTRA_MS) : planned.ttl;
       const least = isBackground && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
       return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
     }).map(([name]) => name);
@@ -141,28 +169,30 @@ export class SourceCache {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
       if ("values" in outcome) {
-        const last = { values: outcome.values, ...now };
+        const { values, absent } = outcome;
         const planned = this.#plan.sources.get(name)!;
         // It may come late, and a program is run less often while nobody requests `/v1/info`.
         const least = planned.role === "extra" ? WATCHED_PROGRAM_MS : 0;
         const ttl = Math.max(planned.ttl, least);
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
-        const isAbsent = outcome.absent !== undefined;
-        const dueAt = since + planned.ttl;
-        states.set(name, { last, validAt: now, askedAt: now, dueAt, until, isAbsent });
+        const isAbsent = absent !== undefined;
+        const times = { askedAt: now, validAt: now, dueAt: since + planned.ttl, until };
+        states.set(name, { lastResponse: { values, isAbsent, ...now, ...times } });
       } else {
-        const until = now.monotonic + RETRY_MS;
         const { error } = outcome;
         const { role, ttl } = this.#plan.sources.get(name)!;
-        const dueAt = role === "extra" ? since + Math.min(ttl, RETRY_EXTRA_MS) : undefined;
-        states.set(name, { ...states.get(name), askedAt: now, until, error, dueAt });
+        const dueAt = role === "extra" ? since + Math.min(ttl, RETRY_EXTRA_MS) : -Infinity;
+        const failure = { error, askedAt: now, dueAt, until: now.monotonic + RETRY_MS };
+        states.set(name, { ...states.get(name), failure });
       }
     }
     const isNodeAsked = this.required.some((name) => outcomes.has(name));
     if (!isNodeAsked || this.isUnreachable) return;
-    for (const [name, state] of states) {
+    for (const [name, { lastResponse, failure }] of states) {
       const isOfNode = !isExternal(this.#plan.sources.get(name)!);
-      if (!state.error && isOfNode) states.set(name, { ...state, validAt: now });
+      if (!failure && isOfNode) {
+        states.set(name, { lastResponse: { ...lastResponse!, validAt: now } });
+      }
     }
   }
 
@@ -171,9 +201,10 @@ export class SourceCache {
     const error = new SourceError("timeout", "has not responded in time");
     const until = monotonic + RETRY_MS;
     for (const name of this.required) {
-      const state = this.get(name);
-      const hasOutcome = state?.askedAt && state.askedAt.monotonic >= since;
-      if (!hasOutcome) this.#states.set(name, { ...state, until, error, dueAt: undefined });
+      const state = this.#states.get(name);
+      const askedAt = latestOf(state)?.askedAt;
+      if (askedAt && askedAt.monotonic >= since) continue;
+      this.#states.set(name, { ...state, failure: { error, askedAt, dueAt: -Infinity, until } });
     }
   }
 
@@ -182,23 +213,29 @@ export class SourceCache {
     const isGone = this.isUnreachable;
     const responses = new Map<string, { values: PointerValues; date: number }>();
     let oldest: Instant | undefined;
-    const isOld = ({ last, until = -Infinity }: SourceState) =>
-      now.monotonic >= Math.max(until, (last?.monotonic ?? -Infinity) + LEAST_AGE_MS);
+    const isOld = (state: SourceState) => {
+      const arrivedAt = state.lastResponse?.monotonic ?? -Infinity;
+      return now.monotonic >= Math.max(latestOf(state)!.until, arrivedAt + LEAST_AGE_MS);
+    };
     for (const [name, state] of this.#states) {
-      const { last, validAt, error, isAbsent } = state;
-      if (!last || !validAt || isAbsent) continue;
+      const { lastResponse, failure } = state;
+      if (!lastResponse || lastResponse.isAbsent) continue;
+      const { validAt } = lastResponse;
       const isOfNode = !isExternal(this.#plan.sources.get(name)!);
-      const hasFailed = error !== undefined || (isGone && isOfNode);
+      const hasFailed = failure !== undefined || (isGone && isOfNode);
       if (hasFailed && now.monotonic - validAt.monotonic >= stale) continue;
       const isStale = hasFailed || isOld(state);
-      responses.set(name, last);
+      responses.set(name, lastResponse);
       if (isStale && !(oldest && oldest.monotonic <= validAt.monotonic)) oldest = validAt;
     }
     const required = this.#ofRequired();
-    const until = Math.min(...required.map((state) => state?.until ?? -Infinity));
+    const until = Math.min(...required.map((state) => latestOf(state)?.until ?? -Infinity));
     return { responses, oldest, isOld: required.some((state) => !state || isOld(state)), until };
   }
 }
+
+const latestOf = (state: SourceState | undefined): Attempt | undefined =>
+  state?.failure ?? state?.lastResponse;
 
 /** True for a program, a file and another server, to which a change of the node means nothing. */
 function isExternal({ source, role }: PlannedSource): boolean {
