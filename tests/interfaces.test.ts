@@ -324,7 +324,7 @@ interfaces(
   "the reference lists all x-… marks, and has valid examples of OpenRPC and OpenAPI",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
-    assert.is(Object.keys(MARKS).length, 15);
+    assert.is(Object.keys(MARKS).length, 16);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(
         text.includes(

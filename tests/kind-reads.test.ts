@@ -833,9 +833,9 @@ reads("a node's own description neither uses x-checked nor replaces the paramete
   const methods = [{ ...mine, "x-access": "read", "x-checked": true }, other];
   const kind = await documentOfKind({ openrpc: openrpc! }, about);
   const marked = withMarksOfMethods({ methods }, kind);
-  assert.equal(marked, { openrpc: { methods: [{ name: "other" }] }, checked: [STATE_CALL] });
+  assert.equal(marked, { openrpc: { methods: [{ name: "other" }] }, ofKind: [STATE_CALL] });
   const theirs = { paths: { "/v1/rpc/other": { post: {} } } };
-  const { paths } = await withMissingPart(theirs, kind, marked.checked) as typeof theirs;
+  const { paths } = await withMissingPart(theirs, kind, marked.ofKind) as typeof theirs;
   assert.equal(Object.keys(paths), ["/v1/rpc/other", STATE_CALL]);
   const document = await withMissingPart(theirs, kind, [STATE_CALL]);
   const operations = await listNodeOperations(document, "network");

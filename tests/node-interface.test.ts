@@ -73,6 +73,14 @@ function create(options: NodefaceOptions) {
 const namesOf = ({ paths }: Described) =>
   Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/")).map((path) => path.slice(8));
 
+/** Methods that Bitcoin Core has, but neither lists nor describes. */
+const UNLISTED = [
+  ...["generateblock", "generatetoaddress", "generatetodescriptor", "invalidateblock"],
+  ...["reconsiderblock", "setmocktime", "waitforblock", "waitforblockheight", "waitfornewblock"],
+];
+const listedNamesOf = (document: Described) =>
+  namesOf(document).filter((name) => !UNLISTED.includes(name)).sort();
+
 shown("if the kind is configured, its operations are shown before the node responds", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
   let document = await read();
@@ -88,11 +96,36 @@ shown("only operations that the node lists are shown", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
   let document = await read();
-  await until(async () => namesOf(document = await read()).length === 3);
-  assert.equal(namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
+  await until(async () => listedNamesOf(document = await read()).length === 3);
+  assert.equal(listedNamesOf(document), ["getblock", "getblockcount", "newmethod"]);
   const { post, get } = document.paths["/v1/rpc/newmethod"]!;
   assert.is(post!["x-access"], undefined);
   assert.is(get, undefined);
+});
+
+shown("methods that Bitcoin Core has but does not list or describe are shown, too", async () => {
+  const of = async (software: string) => {
+    methods.getnetworkinfo = { result: { subversion: `/${software}/` } };
+    const { read } = create({ node: { url, kind: "bitcoin" } });
+    let document = await read();
+    await until(async () => listedNamesOf(document = await read()).length === 1);
+    const unlisted = namesOf(document).filter((name) => UNLISTED.includes(name)).sort();
+    for (const name of unlisted) {
+      assert.is(document.paths[`/v1/rpc/${name}`]!.post!["x-access"], "write");
+    }
+    return unlisted;
+  };
+  methods.help = { result: "== Blockchain ==\ngetblockcount" };
+  assert.equal(await of("Satoshi:29.0.0"), UNLISTED);
+  const newer = ["generateblock", "generatetodescriptor"];
+  for (const software of ["Satoshi:0.19.1", "Shibetoshi:1.14.9"]) {
+    assert.equal(await of(software), UNLISTED.filter((name) => !newer.includes(name)));
+  }
+  const waitforblock = { name: "waitforblock", params: [], result: { name: "r", schema: {} } };
+  const described = ["getblockcount", "waitforblock"].map((name) => ({ ...waitforblock, name }));
+  const info = { title: "Bitcoin Core", version: "v31.0.0" };
+  methods.getopenrpcinfo = { result: { openrpc: "1.3.2", info, methods: described } };
+  assert.equal(await of("Satoshi:31.0.0"), UNLISTED);
 });
 
 shown(
@@ -106,7 +139,7 @@ shown(
     const { read } = create({ node: { url, kind: "bitcoin" } });
     let document = await read();
     await until(async () => namesOf(document = await read()).includes("z_getbalance"));
-    assert.equal(namesOf(document).sort(), ["name_show", "z_getbalance", "z_getnewaddress"]);
+    assert.equal(listedNamesOf(document), ["name_show", "z_getbalance", "z_getnewaddress"]);
   },
 );
 
@@ -118,7 +151,7 @@ for (const software of ["Satoshi:29.0.0", "Shibetoshi:1.14.9"]) {
     for (const hide of [[], ["software", "version"]]) {
       const { read } = create({ node: { url, kind: "bitcoin" }, info: { hide } });
       let document = await read();
-      await until(async () => namesOf(document = await read()).length === 1);
+      await until(async () => listedNamesOf(document = await read()).length === 1);
       marks.push(document.paths["/v1/rpc/validateaddress"]!.post!["x-access"]);
       const shown = hide.length > 0 ? "unknown" : software.split(":")[1];
       assert.is(document.info.version, shown);
@@ -253,7 +286,7 @@ shown("in a node's own description, only the kind's x-access marks take effect",
   // node's own.
   await until(async () => (await read()).info.title === "Bitcoin");
   const document = await read();
-  assert.equal(await namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);
+  assert.equal(listedNamesOf(document), ["getblockcount", "getnew", "stop"]);
   const accessOf = (name: string) => document.paths[`/v1/rpc/${name}`]!.post!["x-access"];
   assert.equal(["getblockcount", "stop", "getnew"].map(accessOf), ["read", "write", undefined]);
   assert.not.match(JSON.stringify(document), /x-(?:scalar-sdk|codeSamples)/);
@@ -308,10 +341,10 @@ shown(
   async () => {
     methods.help = { result: "getblock\ngetblockcount" };
     const { app, read } = create({ node: { url, kind: "bitcoin" } });
-    await until(async () => namesOf(await read()).length === 2);
+    await until(async () => listedNamesOf(await read()).length === 2);
     methods = {};
     await app.refresh();
-    assert.is(namesOf(await read()).length, 2);
+    assert.is(listedNamesOf(await read()).length, 2);
   },
 );
 

@@ -24,6 +24,7 @@ export interface OperationMarks {
   "x-streaming"?: true | "waits" | undefined;
   "x-since"?: string | undefined;
   "x-software"?: readonly string[] | undefined;
+  "x-unlisted"?: true | undefined;
   "x-common"?: true | undefined;
   "x-checked"?: true | undefined;
   "x-subscription"?: SubscriptionMark | undefined;
@@ -85,6 +86,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     text: "The programs that have this operation, if nodes of this kind can run one of several " +
       "programs. Operations without x-software do not depend on the software. Operations " +
       "with x-software are omitted if the node does not report its software",
+  },
+  "x-unlisted": {
+    on: "operation",
+    value: "`true`",
+    text: "A method that nodes have, although the node's own list or description may omit it",
   },
   "x-common": {
     on: "operation",

@@ -114,10 +114,11 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   // Nethermind writes `txPool` for `txpool`.
   const foldGroup = (name: string) => before ? name.split(before)[0]!.toLowerCase() : name;
   const there = new Set(names.map(foldGroup));
-  // What a method reveals may depend on the software, even where all have it.
   const known = part.methods.filter((method) =>
-    there.has(foldGroup(method.name)) &&
-    (method["x-software"] === undefined || isIn(method, offer))
+    there.has(foldGroup(method.name))
+      // What a method reveals may depend on the software, even where all have it.
+      ? method["x-software"] === undefined || isIn(method, offer)
+      : method["x-unlisted"] && isIn(method, offer)
   );
   // The others are methods of which nothing is known.
   if (!before) known.forEach(({ name }) => there.delete(name));
@@ -175,24 +176,28 @@ export async function withMarks(document: JsonObject, kind: JsonObject = {}): Pr
 
 /**
  * Replaces the marks in the node's own description of its methods. Of methods whose parameters are
- * checked, the kind's own description is used: `checked` are its paths.
+ * checked, and of those that the node does not describe, the kind's own description is used:
+ * `ofKind` are its paths.
  */
 export function withMarksOfMethods(
   openrpc: JsonObject,
   kind: JsonObject = {},
-): { openrpc: JsonObject; checked: readonly string[] } {
+): { openrpc: JsonObject; ofKind: readonly string[] } {
   const known = objectOf(kind.paths);
-  const checked: string[] = [];
+  const ofKind = new Set(
+    Object.keys(known).filter((path) => objectOf(objectOf(known[path]).post)["x-unlisted"]),
+  );
   const methods = listOf(openrpc.methods).flatMap((method) => {
     const path = pathOfMethod(String(objectOf(method).name));
     const post = objectOf(objectOf(known[path]).post);
-    if (!post["x-checked"]) {
-      return [remarked(withLimits(objectOf(method), post, openrpc, kind), post)];
+    if (post["x-checked"]) {
+      ofKind.add(path);
+      return [];
     }
-    checked.push(path);
-    return [];
+    ofKind.delete(path);
+    return [remarked(withLimits(objectOf(method), post, openrpc, kind), post)];
   });
-  return { openrpc: { ...openrpc, methods }, checked };
+  return { openrpc: { ...openrpc, methods }, ofKind: [...ofKind] };
 }
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];

@@ -161,10 +161,10 @@ async function toServed(
   // as `read`.
   const isTrusted = by === "operator";
   if (normalized.openapi === undefined && normalized.swagger === undefined) {
-    const { openrpc, checked } = isTrusted
-      ? { openrpc: normalized, checked: [] }
+    const { openrpc, ofKind } = isTrusted
+      ? { openrpc: normalized, ofKind: [] }
       : withMarksOfMethods(normalized, known);
-    return await withMissingPart(await openApiOfOpenRpc(openrpc), known, checked);
+    return await withMissingPart(await openApiOfOpenRpc(openrpc), known, ofKind);
   }
   const { swagger: _, ...others } = normalized;
   const openapi = others.openapi === undefined ? await upgradeSwagger(normalized) : others;

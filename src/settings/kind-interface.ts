@@ -66,6 +66,7 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
     filledList(SOFTWARE, "a list of names, as in [mastodon]"),
     MARKS["x-software"].text,
   ),
+  "x-unlisted": optional(TRUE, MARKS["x-unlisted"].text),
   "x-common": optional(TRUE, MARKS["x-common"].text),
   "x-checked": optional(TRUE, MARKS["x-checked"].text),
   "x-subscription": optional(

@@ -37,10 +37,13 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     lacks: [
       "eth_baseFee",
       "eth_capabilities",
+      // Anvil 1.7 has none of Ethereum's methods for lists of accesses to a block.
+      "eth_getBlockAccessList",
       "net_peerCount",
       "txpool_contentFrom",
       "debug_getRawHeader",
       "debug_getRawBlock",
+      "debug_getRawBlockAccessList",
       "debug_getRawReceipts",
     ],
   },
