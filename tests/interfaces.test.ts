@@ -386,7 +386,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,
   nostr: /^POST \/$/,
   solana:
-    /^(send\w+|requestAirdrop|getProgramAccounts|getTokenLargestAccounts|getTokenAccountsByDelegate|getIdentity|getClusterNodes)$/,
+    /^(send\w+|requestAirdrop|getProgramAccounts|get(Token)?LargestAccounts|getTokenAccountsByDelegate|getSupply|getIdentity|getClusterNodes|GET \/v0\/circulating-supply)$/,
   stacks:
     /^POST .*\/(transactions|simulate|block_proposal|upload|microblocks|chunks|fast-call-read)\b|\/(replay|neighbors)\b/,
   substrate:

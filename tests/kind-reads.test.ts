@@ -427,6 +427,8 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
     "/validators": [
       get(`${STATE}/validators`),
       get(`${STATE}/validators?status=active`),
+      ...["id=,", "id=%20", "id=%2C&id=,,", "id=%C2%85"]
+        .map((query) => get(`${STATE}/validators?${query}`)),
       ...["{}", '{"ids":[]}', '{"ids":null}', "[]"]
         .map((body) => ({ path: `${STATE}/validators`, body })),
     ],
@@ -557,8 +559,9 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   [
     "beacon",
     get(`${STATE}/validators?id=1&status=active,pending`),
-    "?id=1&status=active%2Cpending",
+    "?id=1&status=active,pending",
   ],
+  ["beacon", get(`${STATE}/validators?id=1,2%2C3&id=4`), "?id=1,2,3&id=4"],
   [
     "beacon",
     { path: `${STATE}/validators`, body: '{"ids":["1"],"statuses":null}' },

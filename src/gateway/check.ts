@@ -275,12 +275,17 @@ export async function checkCall(
       ? given.get(name) ?? onlyTextOf(parameter)
       : [(place === "path" ? pathParameters.get(name) : headers.get(name)) ?? []].flat();
     checkTexts(parameter, texts);
-    if (place === "query") {
-      written.push(...texts.map((text) => [name, text].map(encodeURIComponent).join("=")));
-    }
+    if (place === "query") written.push(...texts.map((text) => writtenInQuery(parameter, text)));
   }
   await checkContent(content, operation);
   return written.join("&");
+}
+
+/** The node may split a list at its commas, but not at those that are encoded. */
+function writtenInQuery({ name, schema = {} }: NodeParameter, text: string): string {
+  const value = encodeURIComponent(text);
+  const isList = schema.type === "array";
+  return `${encodeURIComponent(name)}=${isList ? value.replaceAll("%2C", ",") : value}`;
 }
 
 /**
@@ -313,11 +318,12 @@ function onlyTextOf({ isRequired, schema = {} }: NodeParameter): string[] {
 function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
   const { name, in: place, isRequired, schema = {}, isExploded } = parameter;
   const [first] = texts;
-  if (first === undefined) {
-    if (isRequired) throw refusalOfParameter(place, name, "is required");
-    return;
-  }
-  if (schema.type !== "array") {
+  const isList = schema.type === "array";
+  // A node may split a list at its commas, and omit empty items.
+  const isEmpty = isList ? !texts.some((text) => /[^,\s\x85]/.test(text)) : first === undefined;
+  if (isEmpty && isRequired) throw refusalOfParameter(place, name, "is required");
+  if (first === undefined) return;
+  if (!isList) {
     if (texts.length > 1) throw refusalOfParameter(place, name, "must be given only once");
     return requireMatch(schema, scalarOf(schema, first), place, name);
   }
