@@ -65,7 +65,11 @@ const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 const NO_FILES = "this runtime cannot read files";
 
-/** The modules of the runtime that this service uses. */
+/**
+ * The modules of the runtime that this service uses.
+ *
+ * @internal the published types need no types of Node
+ */
 interface Builtins {
   "node:child_process": typeof import("node:child_process");
   "node:crypto": typeof import("node:crypto");
@@ -82,6 +86,7 @@ interface Builtins {
  *
  * @param reason the message of the error if the runtime lacks the module
  * @throws {PlatformError}
+ * @internal
  */
 export function builtin<Name extends keyof Builtins>(name: Name, reason: string): Builtins[Name] {
   const found = globalThis.process?.getBuiltinModule?.(name);

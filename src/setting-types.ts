@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { Duration, Field, Source } from "./kinds/kind.ts";
-import type { SecretPlace } from "./node/secrets.ts";
+import type { Duration, Field, SecretPlace, Source } from "./kinds/kind.ts";
 
 /** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
 export interface NodeOptions {

@@ -23,8 +23,7 @@ const SETTINGS_HEAD = `/**
  *
  * @module
  */
-import type { Duration, Field, Source } from "./kinds/kind.ts";
-import type { SecretPlace } from "./node/secrets.ts";
+import type { Duration, Field, SecretPlace, Source } from "./kinds/kind.ts";
 `;
 
 const KIND_HEAD = `/**

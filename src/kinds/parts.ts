@@ -66,6 +66,16 @@ export type AuthFile =
     | { header_file: string; header?: string | undefined }
   );
 
+/** A secret in an environment variable. */
+export type AuthVariable =
+  | { basic_env: string }
+  | { bearer_env: string }
+  | { digest_env: string }
+  | { header_env: string; header?: string | undefined };
+
+/** The file or environment variable that holds a secret for the node. */
+export type SecretPlace = AuthFile | AuthVariable;
+
 /**
  * A test of a value. A string is a regular expression that the value must match; with `not`, the
  * value must be a text, a number or a boolean that does not match. The test `null` passes if the

@@ -6,7 +6,7 @@
  * @module
  */
 import { isLoopback, isNearby } from "../http/host-names.ts";
-import type { AuthFile, Kinds } from "../kinds/kind.ts";
+import type { AuthFile, Kinds, SecretPlace } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { keysInPath } from "../untrusted-text.ts";
 import { Digest } from "./digest.ts";
@@ -22,7 +22,7 @@ import {
   looksLike,
   type Rejection,
 } from "./rejection.ts";
-import { partsOfPlace, readSecret, type Secret, type SecretPlace } from "./secrets.ts";
+import { partsOfPlace, readSecret, type Secret } from "./secrets.ts";
 
 export interface AuthorizedResponse {
   readonly response: NodeResponse;

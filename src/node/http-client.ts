@@ -7,6 +7,7 @@
 import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
+import type { SecretPlace } from "../kinds/kind.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import type { AddressBook } from "./address-book.ts";
 import { createConnector, SocketClient } from "./connection.ts";
@@ -17,7 +18,6 @@ import {
   type NoSecret,
   readPlace,
   type Secret,
-  type SecretPlace,
   type Unusable,
   unusable,
 } from "./secrets.ts";

@@ -6,7 +6,7 @@
 import { LightSignal } from "../abort-signal.ts";
 import { isLoopbackListener } from "../http/host-names.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
-import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, SecretPlace } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { IS_DENO } from "../platform.ts";
@@ -19,7 +19,6 @@ import type { RpcOutcome } from "./json-rpc.ts";
 import { RPC_HEADERS } from "./own-headers.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
 import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
-import type { SecretPlace } from "./secrets.ts";
 
 export interface NodeInit {
   /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { AuthFile, Kinds } from "../kinds/kind.ts";
+import type { AuthFile, Kinds, SecretPlace } from "../kinds/kind.ts";
 import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
-import { cannotRead, type NoSecret, partsOfPlace, type SecretPlace } from "./secrets.ts";
+import { cannotRead, type NoSecret, partsOfPlace } from "./secrets.ts";
 
 export interface Rejection {
   readonly status: number;

@@ -5,20 +5,10 @@
  *
  * @module
  */
-import type { AuthFile } from "../kinds/kind.ts";
+import type { SecretPlace } from "../kinds/kind.ts";
 import { ExpressionError, findAll } from "../regular-expression.ts";
 import { inSlices } from "../slices.ts";
 import { PlatformError, readFile, requireVariable, warnOfReaders } from "../platform.ts";
-
-/** A secret in an environment variable. */
-export type AuthVariable =
-  | { basic_env: string }
-  | { bearer_env: string }
-  | { digest_env: string }
-  | { header_env: string; header?: string | undefined };
-
-/** The file or environment variable that holds a secret for the node. */
-export type SecretPlace = AuthFile | AuthVariable;
 
 export type Scheme = "basic" | "bearer" | "digest" | "header";
 

@@ -7,9 +7,16 @@ import * as v from "valibot";
 import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
-import type { AuthFile, Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
+import type {
+  AuthFile,
+  Field,
+  Kind,
+  Reference,
+  SecretPlace,
+  Source,
+  SourceOptions,
+} from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import type { SecretPlace } from "../node/secrets.ts";
 import { CLI_OPTIONS } from "./flags.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import typescript from "typescript";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ROOT } from "../_paths.ts";
@@ -98,6 +99,34 @@ tree("there are no circular imports", () => {
   };
   for (const file of files) walk(file, []);
   assert.equal(circles, []);
+});
+
+tree("the types of the library need no types of Node", () => {
+  const { config } = typescript.readConfigFile(
+    join(ROOT, "tsconfig.build.json"),
+    typescript.sys.readFile,
+  );
+  const { options } = typescript.parseJsonConfigFileContent(config, typescript.sys, ROOT);
+  const program = typescript.createProgram([join(SRC, "index.ts")], options);
+  const seen = new Set<string>();
+  const walk = (file: string, way: readonly string[]) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    program.emit(
+      program.getSourceFile(join(SRC, file)),
+      (name, types) => {
+        if (!name.endsWith(".d.ts")) return;
+        assert.not.match(types, /"node:/, [...way, file].join(" → "));
+        for (const [, imported] of types.matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
+          walk(join(dirname(file), imported!).replaceAll("\\", "/"), [...way, file]);
+        }
+      },
+      undefined,
+      true,
+    );
+  };
+  walk("index.ts", []);
+  assert.ok(seen.size > 10);
 });
 
 tree("every listed folder and exception exists", () => {
