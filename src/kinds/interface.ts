@@ -153,7 +153,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     text: "For a `read` operation, the explorer fills this parameter with the value at this " +
       "place, if the whole value matches the schema's `pattern`. The place refers to a " +
       "source that is queried for `/v1/info`, or to the response of another operation, as " +
-      "in `op/getblock#/tx/0`. `none`: users must enter a value. Only built-in kinds may " +
+      "in `op/getblock#/tx/0`. `none`: users must enter a value. Only built-in kinds can " +
       "use this mark. Served descriptions omit it",
   },
   "x-unit": {

@@ -38,7 +38,8 @@ export interface SourceOptions {
    */
   optional?: boolean | undefined;
   /**
-   * If true, a failure does not affect the status.
+   * If true, a failure does not affect the status. That of your own source beside those of a
+   * kind never does.
    * @default false
    */
   extra?: boolean | undefined;

@@ -203,9 +203,14 @@ export const SOURCE_OPTIONS: SettingsOf<SourceOptions> = {
       default: "false",
     },
   ),
-  extra: optional(BOOLEAN, "If true, a failure does not affect the status", {
-    default: "false",
-  }),
+  extra: optional(
+    BOOLEAN,
+    "If true, a failure does not affect the status. That of your own source beside those of a " +
+      "kind never does",
+    {
+      default: "false",
+    },
+  ),
   keep_errors: optional(
     BOOLEAN,
     "If true, a JSON error response is used as the value, unless the method or path is missing. " +

@@ -33,6 +33,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
       txpool_contentFrom: 404,
       eth_capabilities: 404,
       eth_baseFee: 404,
+      eth_getBlockAccessList: 404,
     },
     prepare: mineFull,
   },
