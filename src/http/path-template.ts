@@ -64,7 +64,10 @@ export class PathTemplate {
     this.source = this.#literals.join("{}");
     this.key = `${this.source} ${this.#spans.join()}`;
     const rank = parts.map((part, at) => {
-      if (at % 2 === 0) return at === parts.length - 1 ? part.replace(/\/$/, "") : part;
+      const literal = this.#literals[at / 2];
+      if (literal !== undefined) {
+        return at === parts.length - 1 ? literal.replace(/\/$/, "") : literal;
+      }
       const isBesideOther = at > 1 && parts[at - 1] === "";
       return isBesideOther || spans(part) ? SPAN_OR_END : ONE;
     });
