@@ -37,16 +37,16 @@ const TICK_MS = 5000, TICK_MAX = 30_000;
  * other systems, it may go on, and only the clock's own ticks stop.
  */
 export class SystemClock implements Clock {
-  readonly #hasTicks: boolean;
+  readonly #countsSleep: boolean;
   #offset: number | undefined;
   /** The time for which the machine slept while `performance.now()` stood still. */
-  #stood = 0;
-  /** The same while `performance.now()` went on. */
-  #overslept = 0;
+  #sleepMissed = 0;
+  /** The time for which it slept while `performance.now()` went on. */
+  #sleepCounted = 0;
   #tickedAt: number | undefined;
-  /** @param hasTicks whether `performance.now()` goes on while the machine sleeps */
-  constructor(hasTicks: boolean = CLOCK_GOES_ON) {
-    this.#hasTicks = hasTicks;
+  /** @param countsSleep whether `performance.now()` goes on while the machine sleeps */
+  constructor(countsSleep: boolean = CLOCK_GOES_ON) {
+    this.#countsSleep = countsSleep;
   }
 
   now(): Now {
@@ -54,15 +54,15 @@ export class SystemClock implements Clock {
     const offset = date - passed;
     const step = offset - (this.#offset ?? offset);
     this.#offset = offset;
-    if (step >= SLEEP_MIN_MS) this.#stood += step;
-    if (this.#hasTicks) this.#tick(passed);
-    return { monotonic: passed + this.#stood, awake: passed - this.#overslept, date };
+    if (step >= SLEEP_MIN_MS) this.#sleepMissed += step;
+    if (this.#countsSleep) this.#tick(passed);
+    return { monotonic: passed + this.#sleepMissed, awake: passed - this.#sleepCounted, date };
   }
 
   #tick(passed: number): void {
     if (this.#tickedAt === undefined) unrefTimer(setInterval(() => this.now(), TICK_MS));
     const since = passed - (this.#tickedAt ?? passed);
-    if (since > TICK_MAX) this.#overslept += since;
+    if (since > TICK_MAX) this.#sleepCounted += since;
     this.#tickedAt = passed;
   }
 }

@@ -23,24 +23,28 @@ interface Attempt {
   readonly until: number;
 }
 
-interface SourceResponse extends Attempt, Instant {
+interface LastResponse extends Attempt {
   readonly values: PointerValues;
+  readonly arrivedAt: Instant;
   /** True if the node has responded that it has no such source. */
   readonly isAbsent: boolean;
   /** The time of the node's latest response to any request, but not before this one arrived. */
   readonly validAt: Instant;
 }
 
-interface SourceFailure extends Attempt {
+interface LastFailure extends Attempt {
   readonly error: SourceError;
 }
 
 /** At least one of both is there. */
 interface SourceState {
-  readonly lastResponse?: SourceResponse | undefined;
+  readonly lastResponse?: LastResponse | undefined;
   /** Missing if the source has responded since. */
-  readonly failure?: SourceFailure | undefined;
+  readonly failure?: LastFailure | undefined;
 }
+
+/** `paused`: it was not asked for a while. */
+type Doubt = "none" | "paused" | "replaced";
 
 /** `date` is the time at which a response arrived, in milliseconds since 1970. */
 export type Responses = ReadonlyMap<
@@ -136,21 +140,24 @@ export class SourceCache {
       states.every((state) => state?.failure || state?.lastResponse?.isAbsent);
   }
 
+  /** Tells whether the node may not be the one that responded before. */
+  #doubtAt(now: Instant, isBackground: boolean, mayBeReplaced: boolean): Doubt {
+    const responses = this.#ofRequired()
+      .map((state) => state?.failure ? undefined : state?.lastResponse);
+    if (mayBeReplaced || responses.includes(undefined)) return "replaced";
+    const isPaused = !isBackground &&
+      responses.some((response) => now.monotonic - response!.validAt.monotonic >= PAUSE_MS);
+    return isPaused ? "paused" : "none";
+  }
+
   /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
   dueSources(now: Instant, isBackground: boolean, mayBeReplaced: boolean): string[] {
-    const required = this.#ofRequired();
-    const mayBeOther = mayBeReplaced ||
-      required.some((state) => !state?.lastResponse || state.failure);
-    const isUncertain = mayBeOther ||
-      (!isBackground &&
-        required.some((state) =>
-          now.monotonic - state!.lastResponse!.validAt.monotonic >= PAUSE_MS
-        ));
+    const doubt = this.#doubtAt(now, isBackground, mayBeReplaced);
     return [...this.#plan.sources].filter(([name, planned]) => {
       const askedAt = latestOf(this.#states.get(name))?.askedAt;
       if (!askedAt || !isExternal(planned)) {
         // A pause alone does not end the `ttl` of the operator's own sources.
-        const isDoubted = planned.role === "extra" ? mayBeOther : isUncertain;
+        const isDoubted = doubt === "replaced" || (doubt === "paused" && planned.role !== "extra");
         return isDoubted || now.monotonic >= this.dueAt(name);
       }
       const wait = this.errorOf(name) ? Math.min(planned.ttl, RETRY_EXTRA_MS) : planned.ttl;
@@ -177,7 +184,7 @@ export class SourceCache {
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = absent !== undefined;
         const times = { askedAt: now, validAt: now, dueAt: since + planned.ttl, until };
-        states.set(name, { lastResponse: { values, isAbsent, ...now, ...times } });
+        states.set(name, { lastResponse: { values, isAbsent, arrivedAt: now, ...times } });
       } else {
         const { error } = outcome;
         const { role, ttl } = this.#plan.sources.get(name)!;
@@ -214,18 +221,18 @@ export class SourceCache {
     const responses = new Map<string, { values: PointerValues; date: number }>();
     let oldest: Instant | undefined;
     const isOld = (state: SourceState) => {
-      const arrivedAt = state.lastResponse?.monotonic ?? -Infinity;
+      const arrivedAt = state.lastResponse?.arrivedAt.monotonic ?? -Infinity;
       return now.monotonic >= Math.max(latestOf(state)!.until, arrivedAt + LEAST_AGE_MS);
     };
     for (const [name, state] of this.#states) {
       const { lastResponse, failure } = state;
       if (!lastResponse || lastResponse.isAbsent) continue;
-      const { validAt } = lastResponse;
+      const { values, arrivedAt, validAt } = lastResponse;
       const isOfNode = !isExternal(this.#plan.sources.get(name)!);
       const hasFailed = failure !== undefined || (isGone && isOfNode);
       if (hasFailed && now.monotonic - validAt.monotonic >= stale) continue;
       const isStale = hasFailed || isOld(state);
-      responses.set(name, lastResponse);
+      responses.set(name, { values, date: arrivedAt.date });
       if (isStale && !(oldest && oldest.monotonic <= validAt.monotonic)) oldest = validAt;
     }
     const required = this.#ofRequired();
