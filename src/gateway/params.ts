@@ -30,25 +30,34 @@ export async function readParams(
   given: string | undefined,
   { isOperationCall = false }: { readonly isOperationCall?: boolean } = {},
 ): Promise<SentParams> {
-  const { parameters, isByPosition, isByNameToo, isHeavy, isChecked } = operation;
-  if (isChecked && !parameters) {
-    throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
+  const { parameters, isHeavy, isChecked } = operation;
+  if (!parameters) {
+    if (isChecked) {
+      throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
+    }
+    // An object without members stands for no parameters: many nodes take a list only.
+    const hasNone = isOperationCall && /^\s*\{\s*\}\s*$/.test(given ?? "");
+    return { params: hasNone ? undefined : given, isHeavy };
   }
-  const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
-  // An object without members stands for no parameters: many nodes take a list only.
-  if (isOperationCall && !parameters && /^\s*\{\s*\}\s*$/.test(given ?? "")) {
-    return { params: undefined, isHeavy };
+  if (!isOperationCall && !isChecked) {
+    return { params: given, isHeavy: isHeavy || await isMadeHeavy(parameters, given) };
   }
-  if (!parameters || !(isOperationCall || isChecked || hasLimit)) return { params: given, isHeavy };
   const { texts, isList, fault } = await placeParams(parameters, given ?? "[]", isChecked);
-  if (fault && (isOperationCall || isChecked)) throw fault;
+  if (fault) throw fault;
   if (isChecked) await checkParams(parameters, texts);
-  const isHeavyCall = isHeavy || (hasLimit && fault !== undefined) ||
-    parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
-  if (!isChecked && (isList || !isOperationCall)) return { params: given, isHeavy: isHeavyCall };
-  // Many nodes that are described to take both take only a list. It cannot omit a parameter.
-  const asList = isList || (isByPosition && !(isByNameToo && hasGap(texts)));
-  return { params: writeParams(parameters, texts, asList), isHeavy: isHeavyCall };
+  // What is not checked is sent as it came, if the node can find the places.
+  const params = isList && !isChecked ? given : writeParams(operation, parameters, texts, isList);
+  return { params, isHeavy: isHeavy || anyMakesHeavy(parameters, texts) };
+}
+
+/** A call whose parameters have no places is heavy, if some parameters make it so. */
+async function isMadeHeavy(
+  parameters: readonly NodeParameter[],
+  given: string | undefined,
+): Promise<boolean> {
+  if (parameters.every(({ heavyFrom }) => heavyFrom === undefined)) return false;
+  const { texts, fault } = await placeParams(parameters, given ?? "[]", false);
+  return fault !== undefined || anyMakesHeavy(parameters, texts);
 }
 
 interface PlacedParams {
@@ -95,6 +104,11 @@ async function placeParams(
   }
 }
 
+const anyMakesHeavy = (
+  parameters: readonly NodeParameter[],
+  texts: PlacedParams["texts"],
+): boolean => parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
+
 /** A text counts as heavy, since the node may read it as a number. `true` counts as 1. */
 function makesHeavy({ heavyFrom }: NodeParameter, text: string = "null"): boolean {
   if (typeof heavyFrom === "string") return JSON.parse(text) === heavyFrom;
@@ -108,13 +122,17 @@ const hasGap = (texts: readonly (string | undefined)[]): boolean =>
 
 /** Empty parameters are omitted, since a method that expects an array may refuse an object. */
 function writeParams(
+  { isByPosition, isByNameToo }: NodeOperation,
   parameters: readonly NodeParameter[],
-  texts: readonly (string | undefined)[],
-  isByPosition: boolean = false,
+  texts: PlacedParams["texts"],
+  isList: boolean,
 ): string | undefined {
   const length = texts.findLastIndex((text) => text !== undefined) + 1;
   if (length === 0) return undefined;
-  if (isByPosition) return `[${texts.slice(0, length).map((text) => text ?? "null").join(",")}]`;
+  // Many nodes that are described to take both take only a list. It cannot omit a parameter.
+  if (isList || (isByPosition && !(isByNameToo && hasGap(texts)))) {
+    return `[${texts.slice(0, length).map((text) => text ?? "null").join(",")}]`;
+  }
   const members = parameters.flatMap(({ name }, at) =>
     texts[at] === undefined ? [] : `${JSON.stringify(name)}:${texts[at]}`
   );
