@@ -79,7 +79,8 @@ pages("every file and every build step that ARCHITECTURE.md names exists", () =>
   const page = text("ARCHITECTURE.md");
   const blocks = [...page.matchAll(/^```(.*)\n([^]*?)^```$/gm)]
     .flatMap(([, language, block]) => language === "" ? [block!] : []);
-  const steps = blocks.flatMap((block) => block.trim().split(/\s*→\s*/));
+  const steps = blocks.flatMap((block) => block.trim().split(/(?:^|\n)[a-z]+:\s+|\s*→\s*/))
+    .filter((step) => step !== "");
   assert.ok(steps.length > 30, "the steps were not found");
   for (const step of steps) assert.ok(existsSync(join(ROOT, `src/${step}.ts`)), step);
   const prose = page.replaceAll(/^```.*\n[^]*?^```$/gm, "");
