@@ -21,7 +21,7 @@ export interface PathEntry {
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
 }
 
-function multiSegmentOf(
+function multiSegmentsIn(
   { operation: { parameters = [] } }: PolicyEntry,
 ): Map<string, MultiSegment | undefined> {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
@@ -43,7 +43,7 @@ function templatesOf(
 
 export function pathEntryOf(entry: PolicyEntry): PathEntry {
   const { method, path } = entry.operation;
-  const multiSegment = multiSegmentOf(entry);
+  const multiSegment = multiSegmentsIn(entry);
   const { template, folded } = templatesOf(path, multiSegment);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
   return { entry, method, rank: template.rank, template, folded, literals, multiSegment };

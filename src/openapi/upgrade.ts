@@ -121,7 +121,7 @@ class SwaggerConverter {
     const converted = present({
       openapi: "3.0.4",
       info,
-      servers: filled(serversOf(document)),
+      servers: filled(serversOfSwagger(document)),
       ...others,
       paths,
       components: filled(components),
@@ -262,7 +262,7 @@ class SwaggerConverter {
       parameters: this.#parameters(own),
       requestBody: this.#body(this.#bodies(own, inherited), operation.consumes ?? consumes),
       responses: this.#responses(objectOf(operation.responses), types),
-      servers: hasSchemes ? serversOf({ ...this.#document, schemes }) : undefined,
+      servers: hasSchemes ? serversOfSwagger({ ...this.#document, schemes }) : undefined,
     });
   }
 
@@ -290,7 +290,7 @@ const convertAll = async (
 ): Promise<JsonObject | undefined> =>
   filled(await mapMembersInSlices(objectOf(members), (value) => convert(objectOf(value))));
 
-function serversOf({ host, basePath, schemes }: JsonObject): JsonObject[] {
+function serversOfSwagger({ host, basePath, schemes }: JsonObject): JsonObject[] {
   const path = typeof basePath === "string" ? basePath.replace(/^(?=[^/])/, "/") : "";
   if (typeof host !== "string") return path ? [{ url: path }] : [];
   const listed = listOf(schemes).slice(0, LIMITS.servers);
