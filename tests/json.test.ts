@@ -214,7 +214,10 @@ json("every token has an offset, a nesting depth and a value", () => {
 
 json("a long string is read in pieces, and its token is the same", () => {
   const plain = new JsonScanner('{"a\\u00e9b\\n":"cd\\"\\u0041e"}');
-  const inPieces = new JsonScanner('{"a\\u00e9b\\n":"cd\\"\\u0041e"}', 9, 2);
+  const inPieces = new JsonScanner('{"a\\u00e9b\\n":"cd\\"\\u0041e"}', {
+    depthMax: 9,
+    pieceMax: 2,
+  });
   let pieces = 0;
   const nextWhole = () => {
     const isMore = inPieces.next();

@@ -48,7 +48,7 @@ export function readResponse(text: string): SourceResponse {
   if (text.length > RESPONSE_LIMITS.bytes) throw tooLarge();
   try {
     let values = 0;
-    const scanner = new JsonScanner(text, Infinity);
+    const scanner = new JsonScanner(text, { depthMax: Infinity });
     const whole = buildJson(scanner, readDigits, (_holder, _key, value) => {
       // What is too deep is omitted, and thus costs little.
       if (value === undefined || scanner.depth > RESPONSE_LIMITS.depth) return;

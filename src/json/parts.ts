@@ -69,7 +69,8 @@ function* findParts(
   }: PartsWanted,
   depthMax: number,
 ): Generator<void, Part> {
-  const scanner = new JsonScanner(text, depthMax, STEP, isPassedOn ? levels : Infinity);
+  const levelsRead = isPassedOn ? levels : Infinity;
+  const scanner = new JsonScanner(text, { depthMax, pieceMax: STEP, levelsRead });
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
   const parts: (Part | undefined)[] = [];

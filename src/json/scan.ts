@@ -9,7 +9,7 @@ import { quote } from "../untrusted-text.ts";
 /** RFC 8259, section 9, allows parsers to limit the nesting depth. */
 export const DEPTH_MAX = 512;
 
-/** `piece` is a part of something that goes on, see the constructor of `JsonScanner`. */
+/** `piece` is a part of something that goes on: see `ScanOptions`. */
 export type TokenKind =
   | "{"
   | "}"
@@ -50,6 +50,21 @@ const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x
 /** What may follow a backslash, besides the `u` of a character's code (RFC 8259, section 7). */
 const ESCAPES: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((one) => one.charCodeAt(0)));
 
+interface ScanOptions {
+  /** The maximum nesting depth. @default DEPTH_MAX */
+  readonly depthMax?: number;
+  /**
+   * A longer string, or content that is skipped, is read in several calls of `next`, so that the
+   * caller can pause; all but the last call find a `piece`. In UTF-16 code units.
+   */
+  readonly pieceMax?: number;
+  /**
+   * The content of containers nested deeper is skipped: the token after their start is their end.
+   * In what is skipped only strings and brackets must end as they should.
+   */
+  readonly levelsRead?: number;
+}
+
 /** Commas and colons are checked, but are not returned as tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
@@ -63,18 +78,9 @@ export class JsonScanner {
   readonly #levelsRead: number;
   #expected: keyof typeof EXPECTED = "value";
 
-  /**
-   * @param pieceMax A longer string, or content that is skipped, is read in several calls of
-   * `next`, so that the caller can pause; all but the last call find a `piece`. In UTF-16 code
-   * units.
-   * @param levelsRead The content of containers nested deeper is skipped: the token after their
-   * start is their end. In what is skipped only strings and brackets must end as they should.
-   */
   constructor(
     text: string,
-    depthMax: number = DEPTH_MAX,
-    pieceMax: number = Infinity,
-    levelsRead: number = Infinity,
+    { depthMax = DEPTH_MAX, pieceMax = Infinity, levelsRead = Infinity }: ScanOptions = {},
   ) {
     this.#text = text;
     this.#depthMax = depthMax;

@@ -40,7 +40,7 @@ export interface Documents {
 
 async function documentOf(json: KeptContent): Promise<JsonObject> {
   const text = new TextDecoder().decode(json.identity);
-  const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
+  const scanner = new JsonScanner(text, { depthMax: WRITTEN_DEPTH_MAX });
   return await inSlices(buildingJson(scanner, readNumber)) as JsonObject;
 }
 
