@@ -127,7 +127,6 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
   ["application/pdf", undefined],
   ["application/wasm", undefined],
   ["multipart/x-mixed-replace; boundary=a", undefined],
-  ["text/event-stream", undefined],
   ["image/png", "image/png"],
   ["image/webp", "image/webp"],
   ['application/vnd.api+json; ext="a b"', 'application/vnd.api+json; ext="a b"'],
@@ -202,6 +201,40 @@ for (const [type, passed] of sampleOf(TYPES)) {
     assert.is(await answer.text(), content);
   });
 }
+
+answers("a stream of events is refused at once, and does not keep its slot", async () => {
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], timeout: "5s" });
+  const headers = { accept: "text/event-stream" };
+  let closed = 0;
+  for (const type of ["text/event-stream", "Text/Event-Stream;charset=utf-8"]) {
+    node.answer = (_, response) => {
+      response.writeHead(200, { "content-type": type }).write("event: open\n\n");
+      response.on("close", () => closed++);
+    };
+    const answer = await ask("/v1/node/status", { headers });
+    assert.is(answer.status, 403);
+    assert.match((await answer.json()).detail, "The response is a stream");
+  }
+  await until(() => closed === 2);
+  node.answer = (_, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end();
+  assert.is((await ask("/v1/node/status", { method: "HEAD", headers })).status, 200);
+  node.answer = json("{}");
+  assert.is((await ask("/v1/node/status", { headers })).status, 200);
+});
+
+answers("a client learns that a write was sent although its response is a stream", async () => {
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const { ask } = forwarding(node.url, REST, {
+    clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
+  });
+  node.answer = (_, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const answer = await ask("/v1/node/send", { method: "POST", body: "{}", headers });
+  assert.is(answer.status, 403);
+  assert.match((await answer.json()).detail, "the call may have been carried out");
+});
 
 const EXACT = '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
 

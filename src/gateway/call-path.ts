@@ -122,7 +122,7 @@ async function prepare(
       body: content.bytes,
       closesConnection: content.bytes !== undefined && !HAS_BODY.test(request.method),
     },
-    // A stream may hold its slot as long as the call may take.
+    // The head of a stream, which is refused, may come only with the first event.
     isHeavy: operation.isHeavy || /\bevent-stream\b/i.test(standard.accept ?? ""),
     hasCredentials,
     isPublic: permission === "open" && Object.keys(described).length === 0 &&

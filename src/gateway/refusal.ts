@@ -91,6 +91,14 @@ export const READS_SLOWLY: Refusal = new Refusal(
   { headers: LATER },
 );
 
+/** For a response that might never end. */
+export const STREAMED: Refusal = new Refusal(
+  403,
+  CODES.notAllowed,
+  "The response is a stream, which is not forwarded; connect to the node for it",
+  { isUncertain: true },
+);
+
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(
   503,

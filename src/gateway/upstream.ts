@@ -15,7 +15,14 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type ReservedBytes, SMALL_BYTES } from "./budget.ts";
-import { afterwards, CREDENTIALS_REJECTED, CREDENTIALS_WANTED, FULL, Refusal } from "./refusal.ts";
+import {
+  afterwards,
+  CREDENTIALS_REJECTED,
+  CREDENTIALS_WANTED,
+  FULL,
+  Refusal,
+  STREAMED,
+} from "./refusal.ts";
 
 export interface UpstreamAuth {
   /** True if the request is sent without the node's secret. */
@@ -38,6 +45,7 @@ export interface UpstreamLimits {
 }
 
 const DRAIN_MAX = 65_536;
+const EVENTS = /^ *text\/event-stream *(?:;|$)/i;
 
 /** Resolves when the response has ended or is longer than `limits.collect` bytes. */
 export async function sendUpstream(
@@ -154,9 +162,11 @@ export class UpstreamResponse {
     if (coding !== "identity") {
       throw unusableResponse("The node compressed its response without being asked to");
     }
-    // Without content, the length is that of what a GET gets (RFC 9110, section 8.6).
-    if (this.#method === "HEAD" || status === 304) return;
-    if (Number(headers.get("content-length")) > this.#limits.bytesLeft) throw this.#tooLong();
+    // Without content, type and length are those of what a GET gets (RFC 9110, section 8.6).
+    if (this.#method === "HEAD" || status === 204 || status === 304) return;
+    const length = headers.get("content-length");
+    if (length === null && EVENTS.test(headers.get("content-type") ?? "")) throw STREAMED;
+    if (Number(length) > this.#limits.bytesLeft) throw this.#tooLong();
   }
 
   #tooLong(): Refusal {
