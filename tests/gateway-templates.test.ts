@@ -253,6 +253,15 @@ templates("a query that makes a call another operation is refused like that one"
   assert.is(node.received.length, 6);
 });
 
+templates("a path is the same with brackets and lines as they are and encoded", async () => {
+  const { ask } = forwarding(node.url, describe(["GET /{any}"], ["GET /a[0]|^", "secret"]));
+  for (const path of ["/a[0]|^", "/a%5B0]%7c^", "/a%5b0%5D|%5E"]) {
+    assert.is((await ask(`/v1/node${path}`)).status, 403, path);
+  }
+  assert.is((await ask("/v1/node/A[0]|^")).status, 404);
+  assert.is((await ask("/v1/node/a[1]|^")).status, 200);
+});
+
 templates(
   "a slash at the end of several segments leads to no operation of another right",
   async () => {

@@ -48,7 +48,8 @@ export const hasDotSegments = (url: string): boolean =>
 
 /** Tells whether all parsers read a path in the same way. */
 export function isUnambiguous(path: string): boolean {
-  if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
+  // `URL` does not encode all of `|[]^`.
+  if (!/^\/[\w.~!$&'()*+,=:@%/|[\]^-]*$/.test(path)) return false;
   return !path.includes("//") && !hasDotSegments(path);
 }
 
