@@ -98,16 +98,18 @@ interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** True if the body is sent as it is, without its length. */
+  readonly isFramed?: boolean;
 }
 
 /** Sends a request byte for byte, and returns the head and the content of the response. */
 function exchange(
-  { target, method = "GET", headers = {}, body = "" }: Sent,
+  { target, method = "GET", headers = {}, body = "", isFramed = false }: Sent,
   to: Service = service,
 ): Promise<[head: string, content: string]> {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const fields = { host: `localhost:${to.port}`, connection: "close", ...headers };
-  const length = bytes.length > 0 ? { "content-length": String(bytes.length) } : {};
+  const length = bytes.length > 0 && !isFramed ? { "content-length": String(bytes.length) } : {};
   const lines = Object.entries({ ...fields, ...length }).map(([name, value]) =>
     `${name}: ${value}`
   );
@@ -401,6 +403,37 @@ for (const [status, sent] of REFUSED) {
     assert.equal(node.received, []);
   });
 }
+
+const chunked = (body: string, method = "DELETE", more = {}): Sent => ({
+  ...{ target: "/v1/node/things", method, body, isFramed: true },
+  headers: { ...more, "transfer-encoding": "chunked" },
+});
+
+passing("empty content without a length is no content, and other content is refused", async () => {
+  // On Bun, nobody knows the content of a GET.
+  for (const method of IS_BUN ? ["DELETE"] : ["DELETE", "GET"]) {
+    for (const more of [{}, { "content-type": "text/plain" }]) {
+      node.forget();
+      const response = await exchange(chunked("0\r\n\r\n", method, more));
+      assert.is(statusOf(response), 200, response.join("\n"));
+      const { "transfer-encoding": coding, "content-length": length } = node.received[0]!.headers;
+      assert.equal([coding, length], [undefined, undefined]);
+      assert.is(statusOf(await exchange(chunked("1\r\n{\r\n0\r\n\r\n", method, more))), 415);
+      assert.is(node.received.length, 1);
+    }
+  }
+});
+
+passing("a client that does not say whether its content is empty takes no slot", async () => {
+  const other = await open({ forward: { open: ["reads"], concurrency: 1 } });
+  const late = connect(other.port, "127.0.0.1").on("error", () => {});
+  late.write("DELETE /v1/node/things HTTP/1.1\r\nhost: localhost\r\n");
+  late.write("transfer-encoding: chunked\r\n\r\n");
+  assert.is(statusOf(await exchange({ target: "/v1/node/things/1" }, other)), 200);
+  assert.is(node.received.length, 1);
+  late.destroy();
+  await other.close();
+});
 
 passing("a long content, and a method that is a value, are sent as they came", async () => {
   const contents = [

@@ -114,7 +114,8 @@ export class CallContent {
     if (!isAny) refuseEncoded(request);
     const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
     const isTaken = isAny || types.includes(type);
-    if (!isTaken && declaresContent(request)) throw wrongType(types);
+    const declared = Number(headers.get("content-length"));
+    if (!isTaken && declared > 0) throw wrongType(types);
     const readChunks = (request.bodyUsed ? undefined : request.readChunks) ?? readerOf(request);
     if (!readChunks) {
       if (declaresContent(request)) throw LOST;
@@ -124,7 +125,6 @@ export class CallContent {
     // Empty content is accepted whatever its type. If `content-length` is missing, the content must
     // be read to find out whether it is empty.
     const most = isTaken ? Math.min(sizeMax, reserved.most) : 0;
-    const declared = Number(headers.get("content-length"));
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
     const isDiscarded = !request.drainsContent && declaresContent(request);
