@@ -375,6 +375,24 @@ own(
   },
 );
 
+own(
+  "a kind refers to no security scheme, so that clients' own keys never reach its node",
+  async () => {
+    const get = {
+      ...{ operationId: "mine", summary: "Mine", "x-access": "read", responses: {} },
+      security: [{ Key: [] }],
+    };
+    const components = { securitySchemes: { Key: { type: "apiKey", in: "header", name: "key" } } };
+    const openapi = { paths: { "/mine": { get } }, components };
+    const wrong = await wrongOf(readOwn({ name: "mine", extends: "etcd", openapi }));
+    assert.match(wrong.join(), "security is an unknown key");
+    for (const name of Object.keys(KINDS)) {
+      const { openapi } = await loadInterface(name) ?? {};
+      assert.is(openapi?.components?.securitySchemes, undefined, name);
+    }
+  },
+);
+
 own("parameters for all of a path's operations need loosen for those that are read", async () => {
   const parameters = [{ name: "subs", in: "query", schema: { type: "string" } }];
   const extend = (more: object = {}) => {
