@@ -109,7 +109,7 @@ async function writeDebianPackages(): Promise<void> {
       license: await readFile(join(ROOT, "LICENSE"), "utf8"),
       units: join(ROOT, "deploy"),
       date: new Date(git.stdout.trim()),
-      maintainer: process.env.NODEFACE_MAINTAINER || "Nodeface <maintainer@nodeface.invalid>",
+      maintainer: process.env.DEBIAN_MAINTAINER || "Nodeface <maintainer@nodeface.invalid>",
     }, ALL);
     console.error(`${basename(file)}: ${Math.round((await stat(file)).size / 1e6)} MB`);
   }

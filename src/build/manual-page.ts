@@ -14,8 +14,8 @@ import {
 
 const SIGNALS = {
   SIGHUP:
-    "Reads the configuration file again. A file with errors is refused, and logged. Without a " +
-    "configuration file, does the same as SIGTERM.",
+    "Reads the configuration file again, if there is one. A file with errors is refused, and " +
+    "logged. If the terminal of the service has been closed, ends the service.",
   SIGTERM: "Finishes the current responses, then ends. SIGINT does the same.",
 };
 

@@ -123,7 +123,7 @@ export class Arguments {
       const name = PREFIX + end;
       if (VARIABLES.has(name) || used.includes(name)) return [];
       const text = tryRead(() => this.#env[name]) ?? "";
-      if (isOfServiceLink(name) || isServiceLink(name, text)) return [];
+      if (text === "" || isOfServiceLink(name) || isServiceLink(name, text)) return [];
       // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
       const meant = nearest(end, known);
       return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;

@@ -115,8 +115,10 @@ export async function init(
   return lines.join("\n");
 }
 
-const inShell = (path: string): string =>
-  /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+function inShell(path: string): string {
+  if (/^[\w./~-]+$/.test(path)) return path;
+  return process.platform === "win32" ? `"${path}"` : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 const CLIENT = "app";
 

@@ -124,12 +124,14 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   return { log, flush: () => lines.flush() };
 }
 
+const writeError: WriteText = openOutput("stderr");
+
 /** Tells why a command has failed, or what it remarks; in systemd's journal with a priority. */
 export async function printError(message: string, level: LogLevel): Promise<void> {
   const lines = leadsToJournal()
     ? `${formatMessage(message, level, undefined)}\n`
     : message.split("\n").map((line) => `nodeface: ${printable(line)}\n`).join("");
-  await openOutput("stderr")(lines);
+  await writeError(lines);
 }
 
 /** systemd names the device and the inode of the stream that leads to its journal. */

@@ -32,6 +32,8 @@ interface RunningService {
   readonly nodeface: App;
   readonly memory: NodeMemory;
   shown?: DescriptionReport["shown"];
+  /** The time of the last description without a fatal error, by `performance.now()`. */
+  readAt?: number;
 }
 
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
@@ -144,7 +146,9 @@ class Service {
       lastFile: this.#lastFile,
       onDescription: ({ shown }) => {
         service.shown = shown;
-        if (shown === "current") this.#logged.clear();
+        if (shown !== "current") return;
+        service.readAt = performance.now();
+        this.#logged.clear();
       },
       log: (message, { code, level }) => {
         if (code === "description") {
@@ -317,27 +321,31 @@ const calledBy = ({ node, kinds, description, base, forward }: Config): unknown[
 const SLOW_MS = 1000;
 
 function watchDescription(
-  { config: { description, node }, nodeface }: RunningService,
+  service: RunningService,
   log: WriteLog,
 ): () => void {
+  const { config: { description, node }, nodeface } = service;
   if (description === "none" || (description === undefined && !node.url)) return () => {};
   let isReading = false;
+  let isTold = false;
   const look = async () => {
     // A large file takes longer than the time to the next look.
     if (isReading) return;
     isReading = true;
     const begun = performance.now();
-    let isSlow = false;
     const timer = setTimeout(() => {
-      isSlow = description !== undefined;
-      if (isSlow) log(`the description ${description} is being read`, "info");
+      if (isTold || description === undefined) return;
+      isTold = true;
+      log(`the description ${description} is being read`, "info");
     }, SLOW_MS);
     timer.unref();
     await nodeface.refresh().catch(({ message }) => log(message, "error"));
     isReading = false;
     clearTimeout(timer);
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    if (isSlow) log(`the description was read in ${seconds} s`, "info");
+    const { readAt = -Infinity } = service;
+    if (!isTold || readAt < begun) return;
+    isTold = false;
+    log(`the description was read in ${((readAt - begun) / 1000).toFixed(1)} s`, "info");
   };
   void look();
   const isFile = description !== undefined && !/^https?:/i.test(description);

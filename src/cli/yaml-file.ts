@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, posix } from "node:path";
 import * as v from "valibot";
 import {
   type Document,
@@ -130,7 +130,9 @@ function offsetOf(
 }
 
 export function locateBeside(path: string, file: string): string {
-  return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
+  if (isAbsolute(path) || isAnchored(path)) return path;
+  // On Windows, `join` would write a backslash after `~`, which would stand for no folder then.
+  return isAnchored(file) ? posix.join(dirname(file), path) : join(dirname(file), path);
 }
 
 export function inFlow(value: unknown): string {

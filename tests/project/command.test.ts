@@ -367,12 +367,14 @@ json("check --json prints one object and exits with 0 if there is no error", asy
   const spec = join(folder, "well.json");
   writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
   const args = ["check", "--json", "--spec", spec];
-  const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
+  const variables = { NODEFACE_PROT: "1", NODEFACE_POST: "" };
+  const ended = await run([...COMMANDS.Bun, ...args], variables);
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
   // On a busy machine, the command takes more than a second and prints a progress line.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");
+  assert.is(notes.length, 1, "a variable without a text is not set");
 });
 
 json.run();

@@ -66,7 +66,7 @@ notes("what a release has built for all machines is not deleted by a later step"
 notes("the workflow names the maintainer of the Debian packages, who is a variable there", () => {
   const { jobs } = parse(readFileSync(`${ROOT}.github/workflows/release.yml`, "utf8"));
   const step = jobs.build.steps.find(({ run = "" }) => run === "npm run release");
-  assert.equal(step.env, { NODEFACE_MAINTAINER: "${{ vars.NODEFACE_MAINTAINER }}" });
+  assert.equal(step.env, { DEBIAN_MAINTAINER: "${{ vars.DEBIAN_MAINTAINER }}" });
 });
 
 notes.run();

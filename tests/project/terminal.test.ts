@@ -139,4 +139,23 @@ terminal("the log says that a large description is being read, and when it was r
   });
 });
 
+terminal(
+  "the log does not say that a description was read if it is none",
+  () =>
+    withHeldServer("no description", async (url, release) => {
+      const service = await start([...COMMANDS.Bun, "--spec", `${url}/openapi.json`]);
+      try {
+        await until(() => Promise.resolve(service.stderr().includes("is being read")));
+        release();
+        await until(() => Promise.resolve(/ error .*openapi\.json/.test(service.stderr())));
+        await until(async () =>
+          !(await (await fetch(`${service.url}spec.json`)).text()).includes("is being read")
+        );
+      } finally {
+        const { stderr } = await service.stop();
+        assert.not.match(stderr, "was read in");
+      }
+    }),
+);
+
 terminal.run();
