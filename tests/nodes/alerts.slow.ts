@@ -232,14 +232,19 @@ testWhere(
     process.kill(wrongNetwork!.pid, "SIGHUP");
     await fires("NodefaceConfigRejected", wrongNetwork!);
     await stalled.stop("SIGKILL");
-    await anvil("--chain-id", "1");
+    await fires("NodeDown", besideAnvil!);
+    const restarted = await anvil("--chain-id", "1");
     await fires("NodeIdentityChanged", besideAnvil!);
     await fires("NodeOnWrongNetwork", wrongNetwork!, false);
+    await restarted.stop("SIGKILL");
+    await fires("NodeDown", besideAnvil!);
+    await anvil("--chain-id", "1");
+    await fires("NodeFlapping", besideAnvil!);
 
     await alone!.stop();
     await fires("NodefaceDown", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 12, "this test covers every alert");
+    assert.is(names?.length, 13, "this test covers every alert");
   }),
 );
 
