@@ -67,6 +67,61 @@ monitor("a node that responds to one of its two sources is not unreachable", asy
   assert.equal([height, status, status_reason], [7, "degraded", "connection refused (genesis)"]);
 });
 
+monitor("a method that hangs makes only its own values unknown", async () => {
+  const results: Record<string, unknown> = { state: { height: 7 } };
+  const asked: string[][] = [];
+  const { info, pass } = setScene({
+    kinds: {
+      mine: {
+        ...KIND,
+        sources: { state: { jsonrpc: "state" }, genesis: { jsonrpc: "genesis" } },
+      },
+    },
+    node: { kind: "mine", timeout: "30ms" },
+    fetch: (_, init) => {
+      const sent = JSON.parse(String(init!.body));
+      const calls: { id: number; method: string }[] = [sent].flat();
+      asked.push(calls.map(({ method }) => method));
+      if (calls.some(({ method }) => !(method in results))) {
+        return new Promise((_, reject) => {
+          init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason));
+        });
+      }
+      const all = calls.map(({ id, method }) => ({ jsonrpc: "2.0", id, result: results[method] }));
+      return Promise.resolve(Response.json(Array.isArray(sent) ? all : all[0]));
+    },
+  });
+  await info();
+  for (let polls = 0; polls < 2; polls++) {
+    pass(3000);
+    const { height, status, status_reason } = await info();
+    assert.equal([height, status], [7, "degraded"]);
+    assert.match(String(status_reason), "(genesis)");
+  }
+  assert.equal(asked[0], ["state", "genesis"]);
+  delete results.state;
+  pass(3000);
+  assert.is((await info()).height, 7);
+  pass(3000);
+  const before = asked.length;
+  await info();
+  assert.ok(asked.slice(before).every(({ length }) => length === 2), "all hang: one request");
+});
+
+monitor("a node that responds with errors only is asked after the ttl", async () => {
+  const { info, held, pass } = oneNode({ "/state": 429, "/genesis": 429 }, {
+    info: { ttl: "1m" },
+  });
+  await info();
+  const { asked } = held;
+  pass(5000);
+  await info();
+  assert.is(held.asked, asked);
+  pass(60_000);
+  await info();
+  assert.ok(held.asked > asked);
+});
+
 monitor("without requests, the node is not queried", async () => {
   const { held, pass, info } = scene();
   assert.is(held.asked, 0);

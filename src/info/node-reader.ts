@@ -49,9 +49,10 @@ export interface Poll {
 
 /**
  * - `responded`, `silent`: the node has responded, or has not
+ * - `faulty`: the node has responded, but without a value
  * - `suspended`: this process was suspended during the poll, which says nothing about the node
  */
-export type PollResult = "responded" | "silent" | "suspended";
+export type PollResult = "responded" | "silent" | "faulty" | "suspended";
 
 interface NodeReaderOptions {
   readonly info: InfoSettings | HostInfo;
@@ -150,8 +151,8 @@ export class NodeReader {
     // Until here, the cache may tell of the node that was there before.
     this.#losses = losses;
     const { cache } = this.#state;
-    const isSilent = this.isUnknown || cache.isUnreachable || cache.gaveNothing;
-    return isSilent ? "silent" : "responded";
+    if (this.isUnknown || cache.isUnreachable) return "silent";
+    return cache.gaveNothing ? "faulty" : "responded";
   }
 
   report(): NodeReport {

@@ -40,7 +40,7 @@ export class Poller {
     return this.#running !== undefined;
   }
 
-  /** True if the node did not respond to the last poll that has ended. */
+  /** True if the node did not respond to the last poll that has ended, or without a value. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -102,7 +102,9 @@ export class Poller {
       return await this.#run({ ...poll, since, isAgain: true });
     }
     this.#running = undefined;
-    this.#hasFailed = result === "silent";
-    this.dueAt = this.#hasFailed ? now() + RETRY_MS : poll.since + ttl;
+    this.#hasFailed = result !== "responded";
+    const retryAt = now() + RETRY_MS;
+    if (result === "silent") this.dueAt = retryAt;
+    else this.dueAt = Math.max(poll.since + ttl, result === "faulty" ? retryAt : -Infinity);
   }
 }

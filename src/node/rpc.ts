@@ -67,6 +67,8 @@ type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResp
 
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
+/** The time for which the calls of a batch that has timed out are sent one by one. */
+const APART_MS = 60_000;
 
 interface KnownNode {
   readonly kind: string | undefined;
@@ -79,6 +81,11 @@ export class RpcEndpoint {
   readonly #taken = new Map<string, number>();
   /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
   readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
+  /**
+   * Until when our own calls of a path are sent one by one, and from when a batch that times out
+   * leads to this again.
+   */
+  readonly #apart = new Map<string, { readonly until: number; readonly next: number }>();
 
   constructor(node: KnownNode) {
     this.#node = node;
@@ -92,6 +99,9 @@ export class RpcEndpoint {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, transport)];
     const max = await this.#batchMax(transport.path, calls.length);
+    if (!transport.isForwarded && this.#isApart(transport.path)) {
+      return this.#noteApart(transport.path, await callSingly(calls, transport));
+    }
     if (max === 1) return await callSingly(calls, transport);
     const outcomes: CallOutcome[] = [];
     for (let at = 0; at < calls.length; at += max) {
@@ -142,7 +152,10 @@ export class RpcEndpoint {
     const texts = calls.map(({ method, params }, id) => writeCall(method, id, params));
     const text = `[${texts.join(",")}]`;
     const sent = await this.#sendBatch(text, calls.length, transport, responsesIn);
-    if (sent.is === "failed") return calls.map(() => sent.outcome);
+    if (sent.is === "failed") {
+      if (!transport.isForwarded) this.#noteBatch(transport.path, sent.outcome);
+      return calls.map(() => sent.outcome);
+    }
     if (sent.is === "answered" && Array.isArray(sent.responses)) {
       const { responses, response } = sent;
       // If several responses have the same id, the first one is used.
@@ -177,6 +190,26 @@ export class RpcEndpoint {
     this.#refused.set(path, { size: length, until: performance.now() + REFUSED_MS });
   }
 
+  #isApart(path: string): boolean {
+    return performance.now() < (this.#apart.get(path)?.until ?? -Infinity);
+  }
+
+  /** One call that hangs makes all calls of its batch fail. */
+  #noteBatch(path: string, outcome: CallOutcome): void {
+    const now = performance.now();
+    if (!hasTimedOut(outcome) || now < (this.#apart.get(path)?.next ?? -Infinity)) return;
+    this.#apart.set(path, { until: now + APART_MS, next: now + APART_MS });
+  }
+
+  /** If all calls hang, the node gets fewer requests in batches. */
+  #noteApart(path: string, outcomes: CallOutcome[]): CallOutcome[] {
+    const now = performance.now();
+    const isSilent = outcomes.every(hasTimedOut);
+    const until = isSilent ? now : now + APART_MS;
+    if (outcomes.some(hasTimedOut)) this.#apart.set(path, { until, next: now + APART_MS });
+    return outcomes;
+  }
+
   async #sendBatch(
     text: string,
     length: number,
@@ -201,6 +234,8 @@ export class RpcEndpoint {
     return { is: "failed", outcome: { response, ...await outcomeOf(content) } };
   }
 }
+
+const hasTimedOut = ({ error }: CallOutcome): boolean => error?.code === "timeout";
 
 async function callSingly(
   calls: readonly RpcRequest[],
