@@ -275,7 +275,8 @@ root("the base path of the node is a path with and without a slash", async () =>
   for (const path of ["/v1", "/v1/"]) {
     node.forget();
     assert.is((await ask(`/v1/node${path}`)).status, 200);
-    assert.equal(calledPaths(), [path]);
+    // On a busy machine, the service may ask for the state at the same path meanwhile.
+    assert.ok(calledPaths().includes(path), path);
   }
   const other = serving({ "/": { get: ok }, "/a/": { get: ok } });
   for (const path of ["/a", "/b"]) {
