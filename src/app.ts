@@ -129,11 +129,10 @@ export class App implements Nodeface {
   /** Called by a server that closes. */
   readonly endStreams = (): void => {
     this.#resources.events.stream.endStreams();
-    this.#calls.sockets?.endSessions();
+    void this.#calls.sockets?.endSessions();
   };
 
   readonly close = async (): Promise<void> => {
-    this.#calls.sockets?.end();
     this.endCalls();
     await this.#resources.close();
   };
@@ -142,16 +141,17 @@ export class App implements Nodeface {
 
   /** Ends connections and streams; closes the service when it has finished what it began. */
   async retire(): Promise<void> {
-    this.#calls.sockets?.end();
+    const retiring = this.#calls.sockets?.retire();
     this.#resources.end();
-    // A request may begin a call.
-    await Promise.allSettled(this.#begun);
+    // A request or a message may begin a call.
+    await Promise.allSettled([...this.#begun, retiring]);
     await this.#calls.gateway?.idle();
     await this.close();
   }
 
-  /** Refuses the calls that wait; those that run have a few seconds to end. */
+  /** Ends connections and refuses calls that wait; those that run have a few seconds to end. */
   endCalls(): void {
+    void this.#calls.sockets?.end();
     this.#calls.gateway?.close();
   }
 

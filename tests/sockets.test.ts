@@ -641,13 +641,40 @@ sockets(
       return { status, peer };
     };
     const { peer } = await shake();
-    all.endSessions();
+    await all.endSessions();
     assert.is(peer.closed, 1012);
     assert.is((await shake()).peer.closed, undefined);
-    all.end();
+    await all.end();
     assert.is((await shake()).status, 503);
   },
 );
+
+sockets("when the service stops, a client that is being answered has a time limit", async () => {
+  const token = new LightSignal();
+  const [late, slow, removed] = [openSession(), openSession(), openSession(token)];
+  for (const { session, played } of [late, removed]) {
+    played.described = new Promise(() => {});
+    session.onText("{}");
+  }
+  slow.peer.unsentBytes = 1;
+  const ending = [late, slow, removed].map(({ session }) =>
+    session.endAfterCalls("stopping", 1000)
+  );
+  await nextTurn();
+  for (const { ends } of [late, slow, removed]) assert.equal(ends, []);
+  token.abort(new Error("replaced"));
+  assert.is(removed.peer.closed, 1008);
+  late.session.onText("{}");
+  const begun = performance.now();
+  slow.peer.unsentBytes = 0;
+  await ending[1];
+  assert.ok(performance.now() - begun < 500);
+  assert.is(slow.peer.closed, 1012);
+  assert.equal(late.ends, []);
+  await Promise.all(ending);
+  assert.is(late.peer.closed, 1012);
+  assert.equal([late.ends, removed.ends], [["stopping"], ["right"]]);
+});
 
 sockets(
   "where other calls take the room, only a client that does not read is cut off",

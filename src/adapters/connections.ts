@@ -51,6 +51,8 @@ const MIN_UPLOAD_RATE: Speed = { bytes: 65_536, timeMs: TIMEOUTS.head + TIMEOUTS
 
 export class Connections {
   readonly #connections = new Map<Socket, ClientConnection>();
+  /** The connections with another protocol, whose ends the server waits for. */
+  readonly #released = new Set<Socket>();
   readonly #onLate: (socket: Socket) => void;
   readonly #slowest: MinimumRate;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -82,6 +84,8 @@ export class Connections {
   /** Hands the connection over to another protocol. */
   release(socket: Socket): void {
     this.#connections.delete(socket);
+    this.#released.add(socket);
+    socket.once("close", () => this.#released.delete(socket));
   }
 
   addResponse(response: ServerResponse): void {
@@ -108,8 +112,8 @@ export class Connections {
     do {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
       for (const socket of sockets.keys()) if (!this.#isResponding(socket)) socket.destroy();
-    } while (sockets.size > 0 && performance.now() < until);
-    for (const socket of sockets.keys()) socket.destroy();
+    } while (sockets.size + this.#released.size > 0 && performance.now() < until);
+    for (const socket of [...sockets.keys(), ...this.#released]) socket.destroy();
   }
 
   #isResponding(socket: Socket): boolean {

@@ -21,9 +21,10 @@ export class Inbox {
   readonly #unread: string[] = [];
   /** The number of characters that wait, and what their messages take besides. */
   unreadLength = 0;
-  #pending = 0;
+  readonly #pending = new Set<Promise<void>>();
   /** The number of characters of the messages that are responded to. */
   pendingLength = 0;
+  #isClosed = false;
 
   /** @param respond never rejects */
   constructor(peer: Peer, respond: (message: string) => Promise<void>) {
@@ -37,6 +38,7 @@ export class Inbox {
 
   /** Returns false if too much waits. */
   add(message: string): boolean {
+    if (this.#isClosed) return true;
     this.#unread.push(message);
     this.unreadLength += message.length + OVERHEAD;
     // A runtime that cannot stop reading reads on.
@@ -46,27 +48,31 @@ export class Inbox {
     return true;
   }
 
-  /** Drops what waits. */
-  close(): void {
+  /** Drops what waits, and all that comes. Resolves when no message is responded to any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // What is not read would hide that the client leaves.
+    if (this.isPaused) this.#peer.resume();
     this.#unread.length = 0;
     this.unreadLength = 0;
+    await Promise.all(this.#pending);
   }
 
   #next(): void {
-    while (this.#pending < PENDING_MAX) {
+    while (this.#pending.size < PENDING_MAX) {
       const message = this.#unread.shift();
       if (message === undefined) return;
       this.unreadLength -= message.length + OVERHEAD;
       const { length } = message;
-      this.#pending++;
       this.pendingLength += length;
-      void this.#respond(message).then(() => {
-        this.#pending--;
+      const responding = this.#respond(message).then(() => {
+        this.#pending.delete(responding);
         this.pendingLength -= length;
         const wasPaused = this.isPaused;
         this.#next();
         if (wasPaused && !this.isPaused) this.#peer.resume();
       });
+      this.#pending.add(responding);
     }
   }
 }

@@ -13,6 +13,7 @@ import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import { Inbox } from "./inbox.ts";
 import { CONTROLS_MAX, type NodeSocketOwner, type Notification } from "./node-socket.ts";
 import { Outbox } from "./outbox.ts";
@@ -64,6 +65,12 @@ const WAITING_MAX = 8_388_608;
 
 /** With more bytes, a message must be whole in this time. */
 const UNFINISHED_MAX = 65_536, UNFINISHED_MS = 30_000;
+
+/**
+ * How long an ending connection waits for the calls of its client, by default: longer than a
+ * service that stops (`CLOSING_GRACE_MS`), and less than its server (`TIMEOUTS.grace`).
+ */
+const RESPONDING_MS = 4500;
 
 /** How long an ended connection may take to close. */
 const CLOSING_MS = 500;
@@ -162,6 +169,15 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#finish("left");
   }
 
+  /**
+   * Takes no more messages, and ends the connection when the client has the responses to those
+   * before, or after `most` milliseconds.
+   */
+  async endAfterCalls(reason: "node" | "stopping", most: number = RESPONDING_MS): Promise<void> {
+    await waitAtMost(this.#inbox.close().then(() => this.#outbox.drain(0)), most);
+    this.end(reason);
+  }
+
   end(reason: EndReason): void {
     if (this.#reason) return;
     const { unsentBytes } = this.#peer;
@@ -230,7 +246,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   onNodeSocketEnd(): void {
     this.#owner.onNodeSocketEnd();
-    this.end("node");
+    this.subscriptions.end();
+    void this.endAfterCalls("node");
   }
 
   /** Makes the only subscription of a client. */
@@ -299,7 +316,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#reason = reason;
     this.#handshake.token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
-    this.#inbox.close();
+    void this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
     this.#waitingBytes.dispose();

@@ -48,7 +48,7 @@ export class SocketNode {
   makeId: (() => unknown) | undefined;
   /** Called after a subscription has been confirmed. */
   onSubscribe: (connection: WebSocket, id: string, call: Call) => void = () => {};
-  /** Delays the responses to subscriptions. */
+  /** Delays the responses to calls. */
   hold: (call: Call) => Promise<unknown> | undefined = () => undefined;
   readonly #results: Results;
   readonly #sockets = new Set<Socket>();
@@ -57,14 +57,12 @@ export class SocketNode {
     let text = "";
     for await (const part of request) text += part;
     const asked = JSON.parse(text || "{}");
-    const one = ({ id, method }: Call) => ({
-      jsonrpc: "2.0",
-      id,
-      result: this.#results[method] ?? null,
-    });
-    response.end(
-      JSON.stringify(Array.isArray(asked) ? asked.map(one) : one(asked)),
-    );
+    const one = async (call: Call) => {
+      await this.hold(call);
+      return { jsonrpc: "2.0", id: call.id, result: this.#results[call.method] ?? null };
+    };
+    const answer = await (Array.isArray(asked) ? Promise.all(asked.map(one)) : one(asked));
+    response.end(JSON.stringify(answer));
   });
 
   /**

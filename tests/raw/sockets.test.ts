@@ -616,6 +616,54 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   );
 
   sockets(
+    "a call that runs gets its response before its connection ends with the service",
+    () =>
+      besideNode(
+        SocketNode.start({ eth_sendRawTransaction: "0x7" }),
+        "ethereum",
+        async ({ url, service }, node) => {
+          const hasStopped = () => dial(url).then((socket) => void socket.destroy(), () => true);
+          const ends: readonly (readonly [string, () => unknown, () => Promise<unknown>])[] = [
+            [
+              "The connection to the node has ended",
+              () => node.connections.at(-1)!.terminate(),
+              () => Promise.resolve(node.connections.at(-1)!.readyState === 3),
+            ],
+            [
+              "The service is restarting",
+              () => process.kill(service.pid, "SIGHUP"),
+              () => Promise.resolve(service.stderr().includes("has been read again")),
+            ],
+            ["The service is restarting", () => void service.stop(), hasStopped],
+          ];
+          for (const [reason, end, hasEnded] of ends) {
+            const held: (() => void)[] = [];
+            node.hold = ({ method }) =>
+              method === "eth_sendRawTransaction"
+                ? new Promise<void>((resolve) => held.push(resolve))
+                : undefined;
+            const client = await SocketClient.open(url, WITH_TOKEN);
+            await client.call("eth_subscribe", ["newHeads"]);
+            const endMeanwhile = async () => {
+              await until(() => held.length === 1);
+              end();
+              await untilAsync(async () => await hasEnded() === true);
+              held[0]!();
+            };
+            const sending = client.call("eth_sendRawTransaction", ["0x"]);
+            const [{ result }] = await Promise.all([sending, endMeanwhile()]);
+            assert.is(result, "0x7", reason);
+            await until(() => client.ended !== undefined);
+            assert.equal(client.ended, [1012, reason]);
+          }
+          assert.is((await service.ended).code, 0);
+        },
+        WITH_CLIENT,
+        command,
+      ),
+  );
+
+  sockets(
     "clients are told that the service stops, and delay its end by less than two seconds",
     stage.test(async (url) => {
       const client = await SocketClient.open(url);
