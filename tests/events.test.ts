@@ -111,6 +111,31 @@ events(
   },
 );
 
+events("a status that has not changed is no news, and is since when it was", async () => {
+  const { node, read } = open();
+  const before = read();
+  node.note(info({ status: "degraded", status_code: "alarm" }));
+  const told = await before.events();
+  const { since } = told.at(-1)!.data as JsonObject;
+  await before.leave();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const polled = info({ status: "degraded", status_code: "alarm" });
+  const beginAgain = () => node.begin(info({ status: "stale", status_code: "outdated" }));
+  const resume = () => read({ id: told.at(-1)!.id });
+  beginAgain();
+  const alone = resume();
+  node.note(polled);
+  assert.equal(await alone.events(), []);
+  await alone.leave();
+  beginAgain();
+  const [resumed, fresh] = [resume(), read({ query: "events=status" })];
+  assert.is(((await fresh.events())[0]!.data as JsonObject).status, "stale");
+  node.note(polled);
+  const [event] = await fresh.events();
+  assert.equal(event!.data, { status: "degraded", status_code: "alarm", since });
+  assert.equal((await resumed.events()).at(-1)!.data, event!.data);
+});
+
 events("a client that resumes while the node is down is told so", async () => {
   const { node, read } = open();
   const listener = read();

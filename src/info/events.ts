@@ -26,8 +26,12 @@ export class NodeEvents {
   readonly #now: () => number;
   #latest: Info | undefined;
   #published: JsonObject | undefined;
-  /** What clients have that resume, if it is older than `#published`. */
-  #resumed: JsonObject | undefined;
+  /** Old values, which a new client is told first, until the node has been queried. */
+  #old: JsonObject | undefined;
+  /** Those that a client has been told. */
+  #told: JsonObject | undefined;
+  /** When the status was first what it is. */
+  #since: string | undefined;
   #isBehind = false;
   #snapshotAt = -Infinity;
   #height: Info["height"];
@@ -37,20 +41,23 @@ export class NodeEvents {
     options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
     now: () => number = () => performance.now(),
   ) {
-    const snapshot = () => this.#published ?? {};
+    const snapshot = () => this.#takeSnapshot();
     this.stream = new EventStream({ ...options, names: EVENTS, snapshot });
     this.#now = now;
+  }
+
+  #takeSnapshot(): JsonObject {
+    this.#told = this.#old;
+    return this.#old ?? this.#published ?? {};
   }
 
   /** @param info what is known now, which may be old */
   begin(info: Info): void {
     // Those who listen already get what the next query returns.
     const isEmpty = this.stream.listeners === 0;
-    // Old values are no news for a client that resumes, but what a new one is told first.
-    if (isEmpty && info.status_code === "outdated") {
-      this.#resumed ??= this.#published;
-      this.#published = comparable(this.#latest = info);
-    } else if (isEmpty) this.note(info);
+    // Old values are no news for a client that resumes.
+    if (isEmpty && info.status_code === "outdated") this.#old ??= comparable(info);
+    else if (isEmpty) this.note(info);
     this.#latest ??= info;
     this.#published ??= comparable(this.#latest);
     this.#height ??= this.#latest.height;
@@ -59,16 +66,19 @@ export class NodeEvents {
   /** Must be called even if nothing has changed: a delayed snapshot may be due. */
   note(info: Info): void {
     const before = this.#latest;
-    this.#latest = info;
-    if (!before || !this.#published || (info === before && !this.#isBehind)) return;
-    this.#tellChange(this.#published, comparable(info));
-    const { height, head_at, status, status_code, status_reason } = info;
+    const { height, head_at, status, status_code, status_reason } = this.#latest = info;
+    const hasNewStatus = status !== before?.status || status_code !== before?.status_code;
+    if (hasNewStatus) this.#since = new Date().toISOString();
+    const told = this.#told;
+    this.#old = this.#told = undefined;
+    if (!before || !this.#published || (info === before && !this.#isBehind && !told)) return;
+    this.#tellChange(this.#published, comparable(info), told);
     if (height !== undefined && height !== this.#height) {
       this.#height = height;
       this.stream.append("head", formatJson({ height, head_at }));
     }
-    if (status !== before.status || status_code !== before.status_code) {
-      const since = new Date().toISOString();
+    if (hasNewStatus || told) {
+      const since = this.#since;
       this.stream.append("status", formatJson({ status, status_code, status_reason, since }));
     }
   }
@@ -82,12 +92,12 @@ export class NodeEvents {
     }
   }
 
-  #tellChange(before: JsonObject, next: JsonObject): void {
+  /** @param old what other clients have */
+  #tellChange(before: JsonObject, next: JsonObject, old: JsonObject | undefined): void {
     const own = patchBetween(before, next);
-    const patch = this.#resumed ? joinPatches(own, patchBetween(this.#resumed, next)) : own;
+    const patch = old ? joinPatches(own, patchBetween(old, next)) : own;
     if (patch === undefined && !this.#isBehind) return;
     this.#published = next;
-    this.#resumed = undefined;
     if (!this.#isBehind && !holdsNull(patch, next)) {
       return this.stream.append("info", formatJson(patch));
     }
