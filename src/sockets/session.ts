@@ -8,10 +8,12 @@ import { type OwnConnection, refuseMessage, respondToMessage } from "../gateway/
 import type { ReadyCall } from "../gateway/sender.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { ReservedBytes } from "../gateway/budget.ts";
+import { MIN_CALL_RATE } from "../gateway/content.ts";
 import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
+import { Throughput } from "../throughput.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { Inbox } from "./inbox.ts";
@@ -63,8 +65,8 @@ export type EndReason = keyof typeof END_REASONS;
 /** The number of bytes that may wait, besides those of responses. */
 const WAITING_MAX = 8_388_608;
 
-/** With more bytes, a message must be whole in this time. */
-const UNFINISHED_MAX = 65_536, UNFINISHED_MS = 30_000;
+/** With more bytes, a message must arrive as fast as the content of a call. */
+const UNFINISHED_MAX = 65_536;
 
 /**
  * How long an ending connection waits for the calls of its client, by default: longer than a
@@ -96,8 +98,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Ends the connection if others need the memory. */
   readonly #drop = (): void => this.end("slow");
   #fullSince: number | undefined;
-  /** Since when a long message is not whole. */
-  #unfinishedSince: number | undefined;
+  /** The speed at which a long message arrives. */
+  #arrival: Throughput | undefined;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -149,6 +151,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     if (this.#reason) return;
     this.#owner.counts?.countMessage("received");
     this.#heardAt = performance.now();
+    this.#arrival = undefined;
     if (!this.#inbox.add(text)) return this.end("flood");
     this.#limitWaiting();
   }
@@ -196,9 +199,16 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
-    // While reading is paused, no sign of life can arrive. A ping waits behind what the client is
-    // still reading.
-    const isAlive = this.#inbox.isPaused || this.#outbox.noteProgress();
+    const { unfinishedBytes = 0 } = this.#peer;
+    // While reading is paused, a message cannot become whole.
+    const isArriving = !this.#inbox.isPaused && unfinishedBytes > UNFINISHED_MAX;
+    this.#arrival = isArriving
+      ? this.#arrival ?? new Throughput(MIN_CALL_RATE, unfinishedBytes, now)
+      : undefined;
+    if (this.#arrival?.isTooLow(unfinishedBytes, now)) return this.end("flood");
+    // While reading is paused or a long message arrives, no sign of life can. A ping waits behind
+    // what the client is still reading.
+    const isAlive = isArriving || this.#inbox.isPaused || this.#outbox.noteProgress();
     this.#heardAt = Math.max(isAlive ? now : this.#heardAt, this.#peer.readAt ?? 0);
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
@@ -206,11 +216,6 @@ export class Session implements PeerEvents, NodeSocketOwner {
       this.#peer.ping();
       this.subscriptions.ping();
     }
-    // While reading is paused, a message cannot become whole.
-    const isUnfinished = !this.#inbox.isPaused &&
-      (this.#peer.unfinishedBytes ?? 0) > UNFINISHED_MAX;
-    this.#unfinishedSince = isUnfinished ? this.#unfinishedSince ?? now : undefined;
-    if (now - (this.#unfinishedSince ?? now) > UNFINISHED_MS) return this.end("flood");
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = now - (this.#fullSince ?? now) > OVERDUE_MS;
     if (isOverdue) this.#waitingBytes.offer(this.#drop);
