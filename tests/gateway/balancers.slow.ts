@@ -5,12 +5,12 @@
  */
 import { on, once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer, request, type Server } from "node:http";
+import { createServer, request, type Server, type ServerResponse } from "node:http";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import WebSocket from "ws";
+import WebSocket, { WebSocketServer } from "ws";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
@@ -38,6 +38,8 @@ interface Balancer {
   readonly around?: (text: string, folder: string) => string;
   readonly command: (program: string, file: string, folder: string) => readonly string[];
   readonly asksHealth: boolean;
+  /** Whether the streams of a node end when it is dropped. */
+  readonly endsStreams?: true;
 }
 
 const BALANCERS: Readonly<Record<string, Balancer>> = {
@@ -46,6 +48,7 @@ const BALANCERS: Readonly<Record<string, Balancer>> = {
     file: "haproxy.cfg",
     command: (program, file) => [program, "-f", file],
     asksHealth: true,
+    endsStreams: true,
   },
   Caddy: {
     program: "/usr/bin/caddy",
@@ -144,6 +147,30 @@ class Reader {
 
 /** With less, a fault might fall between two requests. */
 const LEAST_READS = 10_000;
+
+/** A stream through a balancer, which tells the number of its node first. */
+interface OpenStream {
+  node?: string;
+  hasEnded?: true;
+}
+
+function openStream(base: string, path: string, headers: Record<string, string> = {}): OpenStream {
+  const stream: OpenStream = {};
+  const read = async () => {
+    const { body } = await fetch(base + path, { headers });
+    for await (const text of body!.pipeThrough(new TextDecoderStream())) stream.node ??= text;
+  };
+  void read().catch(() => {}).then(() => stream.hasEnded = true);
+  return stream;
+}
+
+function openSocket(base: string): OpenStream {
+  const stream: OpenStream = {};
+  new WebSocket(base.replace("http:", "ws:"))
+    .on("message", (text) => stream.node ??= String(text))
+    .on("error", () => {}).on("close", () => stream.hasEnded = true);
+  return stream;
+}
 
 for (const [name, balancer] of Object.entries(BALANCERS)) {
   const balanced = suite(`three nodes behind ${name}`);
@@ -527,6 +554,57 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
       assert.equal(numbers, [first, first + 1, first + 2]);
     }),
   );
+
+  if (balancer.endsStreams) {
+    testWhere(
+      balanced,
+      without(balancer.program),
+      "connections and event streams at a node that is dropped end, and calls go on",
+      bench("streams", async (bench) => {
+        let isDropped = false;
+        const held: ServerResponse[] = [];
+        const servers = await Promise.all(["0", "1", "2"].map(async (node) => {
+          const server = createServer(({ url }, response) => {
+            if (url === "/held") return void held.push(response);
+            const isWell = url !== "/v1/health" || node !== "0" || !isDropped;
+            response.writeHead(isWell ? 200 : 503);
+            if (url === "/v1/health") response.end();
+            else response.write(node);
+          });
+          const sockets = new WebSocketServer({ noServer: true });
+          server.on("upgrade", (message, socket, head) => {
+            sockets.handleUpgrade(message, socket, head, (client) => client.send(node));
+          });
+          await once(server.listen(0, "127.0.0.1"), "listening");
+          return server;
+        }));
+        const services = servers.map((server) => ({
+          url: `http://127.0.0.1:${(server.address() as { port: number }).port}/`,
+        }));
+        const { reads, writes } = await startBalancer(bench, balancer, services);
+        const bases = [reads, writes, reads, writes, reads, writes, reads, writes];
+        const calls = bases.map((base) => fetch(`${base}/held`));
+        await until(() => Promise.resolve(held.length === calls.length));
+        const streams = bases.flatMap((base) => [
+          openStream(base, "/v1/events"),
+          openStream(base, "/v1/rpc/eth_subscribe", { accept: "text/event-stream" }),
+          openSocket(base),
+        ]);
+        await until(() => Promise.resolve(streams.every(({ node }) => node !== undefined)));
+        isDropped = true;
+        const ofDropped = streams.filter(({ node }) => node === "0");
+        assert.ok(ofDropped.length > streams.length / 2);
+        await until(() => Promise.resolve(ofDropped.every(({ hasEnded }) => hasEnded)));
+        assert.is(streams.filter(({ hasEnded }) => hasEnded).length, ofDropped.length);
+        for (const response of held) response.end();
+        for (const { status } of await Promise.all(calls)) assert.is(status, 200);
+        for (const server of servers) {
+          server.closeAllConnections();
+          server.close();
+        }
+      }),
+    );
+  }
 
   balanced.run();
 }
