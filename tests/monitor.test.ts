@@ -4,6 +4,7 @@ import { KINDS } from "../src/generated/kinds.js";
 import { SystemClock } from "../src/info/clock.ts";
 import { Monitor } from "../src/info/monitor.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { passTime } from "./_clock.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 import { contextFor } from "./_sources.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
@@ -645,6 +646,60 @@ for (
     assert.is(batches, 1);
   });
 }
+
+const NOTHING = "no request has this";
+
+/** A node that hangs on requests with the text `hangsOn`; it must have the chain id of anvil. */
+function nodeThatHangs(hangsOn: string) {
+  const state = { hangsOn, sent: [] as string[] };
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    const body = String(init?.body);
+    state.sent.push(body.startsWith("[") ? "batch" : "call");
+    return body.includes(state.hangsOn) ? new Promise(() => {}) : anvil(url, init);
+  };
+  const node = { kind: "ethereum", timeout: "50ms", expect: { chain_id: "31337" } } as const;
+  const { monitor, infoMeanwhile, pass } = scene({ fetch, node });
+  /** Polls some time later, and returns the status, the height and what the node was sent. */
+  const poll = async (after = 2000) => {
+    pass(after);
+    passTime(after);
+    state.sent = [];
+    const { status, height } = await infoMeanwhile();
+    return [status, height, state.sent.includes("batch"), state.sent.includes("call")];
+  };
+  return { state, monitor, poll };
+}
+
+monitor("a method that hangs takes only its own value from the node", async () => {
+  const { state, monitor, poll } = nodeThatHangs("net_peerCount");
+  assert.equal(await poll(), ["unreachable", undefined, true, false]);
+  for (const after of [2000, 2000, 61_000, 2000]) {
+    // After a long time, a batch is tried beside the calls.
+    assert.equal(await poll(after), ["degraded", 0, after > 60_000, true]);
+    assert.is(await monitor.identityCheck.reasonAgainstCalls(), undefined);
+  }
+  state.hangsOn = NOTHING;
+  assert.equal(await poll(), ["ok", 0, false, true]);
+  assert.equal(await poll(61_000), ["ok", 0, true, true]);
+  assert.equal(await poll(), ["ok", 0, true, false]);
+});
+
+monitor("a node that is too slow only for batches is ok while it gets single calls", async () => {
+  const { poll } = nodeThatHangs("[{");
+  assert.equal(await poll(), ["unreachable", undefined, true, false]);
+  assert.equal(await poll(), ["ok", 0, false, true]);
+  assert.equal(await poll(61_000), ["ok", 0, true, true]);
+  assert.equal(await poll(), ["ok", 0, false, true]);
+});
+
+monitor("a node that does not respond at all still gets batches", async () => {
+  const { state, poll } = nodeThatHangs("jsonrpc");
+  const sent: unknown[] = [];
+  for (let round = 0; round < 5; round++) sent.push((await poll())[3]);
+  assert.equal(sent, [false, true, false, false, false], "single calls once a minute");
+  state.hangsOn = NOTHING;
+  assert.equal(await poll(), ["ok", 0, true, false]);
+});
 
 monitor("a node that is busy is not asked the questions of all kinds", async () => {
   for (const status of [429, 503]) {

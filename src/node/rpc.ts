@@ -67,8 +67,20 @@ type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResp
 
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
-/** The time for which the calls of a batch that has timed out are sent one by one. */
-const APART_MS = 60_000;
+/** For this time, no batch is tried, or none causes single calls: see `Lateness`. */
+const LATE_MS = 60_000;
+
+/** What is known of an endpoint that has not responded to a batch of the service in time. */
+interface Lateness {
+  /**
+   * False if one call may hang and delay the others, so that all are sent singly. True if they
+   * have no responses either, so that batches are sent, which ask less of a node that is away.
+   */
+  readonly isSilent: boolean;
+  readonly until: number;
+  /** When a single call last got a response. */
+  respondedAt: number;
+}
 
 interface KnownNode {
   readonly kind: string | undefined;
@@ -81,33 +93,61 @@ export class RpcEndpoint {
   readonly #taken = new Map<string, number>();
   /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
   readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
-  /**
-   * Until when our own calls of a path are sent one by one, and from when a batch that times out
-   * leads to this again.
-   */
-  readonly #apart = new Map<string, { readonly until: number; readonly next: number }>();
+  readonly #late = new Map<string, Lateness>();
 
   constructor(node: KnownNode) {
     this.#node = node;
   }
 
   /**
-   * Calls methods: several, which must only read, in batches, or one by one if the node takes none.
-   * Never rejects: the outcome of a call that failed has an `error`.
+   * Calls methods: several, which must only read, in batches, or one by one if the node takes none,
+   * or was late with one of the service's own. Never rejects: the outcome of a call that failed has
+   * an `error`.
    */
   async call(calls: readonly RpcRequest[], transport: RpcTransport): Promise<CallOutcome[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, transport)];
+    const late = transport.isForwarded ? undefined : this.#late.get(transport.path);
+    if (late?.isSilent === false) return await this.#callApart(calls, transport, late);
+    return await this.#callTogether(calls, transport);
+  }
+
+  async #callTogether(
+    calls: readonly RpcRequest[],
+    transport: RpcTransport,
+  ): Promise<CallOutcome[]> {
     const max = await this.#batchMax(transport.path, calls.length);
-    if (!transport.isForwarded && this.#isApart(transport.path)) {
-      return this.#noteApart(transport.path, await callSingly(calls, transport));
-    }
     if (max === 1) return await callSingly(calls, transport);
     const outcomes: CallOutcome[] = [];
     for (let at = 0; at < calls.length; at += max) {
       outcomes.push(...await this.#callBatch(calls.slice(at, at + max), transport));
     }
     return outcomes;
+  }
+
+  /** Sends the calls singly, and at times a batch beside them, of which no outcome is used. */
+  async #callApart(
+    calls: readonly RpcRequest[],
+    transport: RpcTransport,
+    late: Lateness,
+  ): Promise<CallOutcome[]> {
+    const { path } = transport;
+    const begun = performance.now();
+    const trial = begun >= late.until ? this.#callTogether(calls, transport) : undefined;
+    const outcomes = await Promise.all(calls.map(async (call) => {
+      const outcome = await callOne(call, transport);
+      if (outcome.response) late.respondedAt = performance.now();
+      return outcome;
+    }));
+    const tried = await trial;
+    const hasResponded = late.respondedAt >= begun;
+    if (outcomes.some(isLate)) this.#noteLate(path, !hasResponded);
+    else if (!hasResponded || (tried && !tried.some(isLate))) this.#late.delete(path);
+    return outcomes;
+  }
+
+  #noteLate(path: string, isSilent: boolean): void {
+    this.#late.set(path, { isSilent, until: performance.now() + LATE_MS, respondedAt: -Infinity });
   }
 
   /**
@@ -153,7 +193,7 @@ export class RpcEndpoint {
     const text = `[${texts.join(",")}]`;
     const sent = await this.#sendBatch(text, calls.length, transport, responsesIn);
     if (sent.is === "failed") {
-      if (!transport.isForwarded) this.#noteBatch(transport.path, sent.outcome);
+      if (!transport.isForwarded && isLate(sent.outcome)) this.#noteLateBatch(transport.path);
       return calls.map(() => sent.outcome);
     }
     if (sent.is === "answered" && Array.isArray(sent.responses)) {
@@ -184,30 +224,15 @@ export class RpcEndpoint {
     return outcomes;
   }
 
+  #noteLateBatch(path: string): void {
+    const { isSilent = false, until = 0 } = this.#late.get(path) ?? {};
+    if (!isSilent || performance.now() >= until) this.#noteLate(path, false);
+  }
+
   /** A node that has taken batches may be restarted without them. */
   #noteRefused(path: string, length: number): void {
     this.#taken.delete(path);
     this.#refused.set(path, { size: length, until: performance.now() + REFUSED_MS });
-  }
-
-  #isApart(path: string): boolean {
-    return performance.now() < (this.#apart.get(path)?.until ?? -Infinity);
-  }
-
-  /** One call that hangs makes all calls of its batch fail. */
-  #noteBatch(path: string, outcome: CallOutcome): void {
-    const now = performance.now();
-    if (!hasTimedOut(outcome) || now < (this.#apart.get(path)?.next ?? -Infinity)) return;
-    this.#apart.set(path, { until: now + APART_MS, next: now + APART_MS });
-  }
-
-  /** If all calls hang, the node gets fewer requests in batches. */
-  #noteApart(path: string, outcomes: CallOutcome[]): CallOutcome[] {
-    const now = performance.now();
-    const isSilent = outcomes.every(hasTimedOut);
-    const until = isSilent ? now : now + APART_MS;
-    if (outcomes.some(hasTimedOut)) this.#apart.set(path, { until, next: now + APART_MS });
-    return outcomes;
   }
 
   async #sendBatch(
@@ -235,8 +260,6 @@ export class RpcEndpoint {
   }
 }
 
-const hasTimedOut = ({ error }: CallOutcome): boolean => error?.code === "timeout";
-
 async function callSingly(
   calls: readonly RpcRequest[],
   transport: RpcTransport,
@@ -258,6 +281,8 @@ async function callOne(
   const { content, response } = asked;
   return { response, ...await outcomeOf(isSingle(content) ? content : {}) };
 }
+
+const isLate = ({ error }: CallOutcome): boolean => error?.code === "timeout";
 
 /** Geth puts the refusal of a batch that is too long into a list, as the only member. */
 const isRefusal = ([first, ...others]: RpcResponse[], calls: readonly RpcRequest[]): boolean =>
