@@ -263,37 +263,6 @@ templates("a path is the same with brackets and lines as they are and encoded", 
 });
 
 templates(
-  "a slash at the end of several segments leads to no operation of another right",
-  async () => {
-    const operations = [
-      ["GET /files/{path}", "read", { path: true }],
-      ["GET /files/{path}/", "secret", { path: true }],
-      ["GET /trees/{path}", "read", { path: true }],
-      ["GET /trees/{name}", "secret"],
-      ["GET /trees/all/{name}", "secret"],
-      ["GET /repos/{path}/log", "read", { path: true }],
-      ["GET /folders/{path}", "read", { path: true }],
-    ] as const;
-    for (const listed of [operations, [...operations].reverse()]) {
-      const { ask } = forwarding(node.url, describe(...listed));
-      const statusOf = async (path: string) => (await ask(`/v1/node${path}`)).status;
-      for (const path of ["/files/a/b", "/trees/a/b/", "/repos/a/b/log", "/folders/a/"]) {
-        assert.is(await statusOf(path), 200, path);
-      }
-      for (const path of ["/files/a/", "/files/a/b/"]) {
-        const response = await ask(`/v1/node${path}`);
-        assert.is(response.status, 403, path);
-        assert.match((await response.json()).detail, "it reveals sensitive data", path);
-      }
-      for (const path of ["/trees/a/", "/trees/all/b/", "/repos/a/log/"]) {
-        assert.is(await statusOf(path), 404, path);
-      }
-      assert.is(await statusOf("/repos/a%2F/log"), 400);
-    }
-  },
-);
-
-templates(
   "an operation with an ambiguous path is shown but refused, and check explains why",
   async () => {
     const description = describe(

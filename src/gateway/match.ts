@@ -158,27 +158,24 @@ function matchingAt(operations: readonly PathEntry[], path: string): PathEntry[]
 }
 
 function readParameters(
-  { template: { names, source }, multiSegment }: PathEntry,
+  { template: { names }, multiSegment }: PathEntry,
   texts: readonly string[],
 ): Pick<PathMatch, "parameters" | "wrong"> {
   const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
     const value = parsePercent(texts[at]!);
-    const isAtEnd = at === names.length - 1 && source.endsWith("{}");
     const rule = value === undefined
       ? "must be encoded as UTF-8"
-      : brokenRule(value, multiSegment.get(name), isAtEnd);
+      : brokenRule(value, multiSegment.get(name));
     if (rule !== undefined) return { parameters, wrong: { name, rule } };
     parameters.set(name, value!);
   }
   return { parameters, wrong: undefined };
 }
 
-/** @param isAtEnd whether the path ends with the value, which may then name a folder: `docs/` */
 function brokenRule(
   value: string,
   multiSegment: MultiSegment | undefined,
-  isAtEnd: boolean,
 ): string | undefined {
   // Some nodes and file systems normalize characters: a full-width dot becomes a dot, and U+2100
   // becomes `a/c`.
@@ -187,9 +184,7 @@ function brokenRule(
   if (parts.map(readSegment).some((part) => part === "." || part === "..")) {
     return 'must not be "." or ".."';
   }
-  if (multiSegment === true && (isAtEnd ? parts.slice(0, -1) : parts).includes("")) {
-    return "must not have empty segments";
-  }
+  if (multiSegment === true && parts.includes("")) return "must not have empty segments";
   if (!multiSegment && value.includes("/")) {
     return "must not contain slashes; x-multi-segment in the description allows them";
   }

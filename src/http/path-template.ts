@@ -165,19 +165,9 @@ export class PathTemplate {
   }
 }
 
-interface Ranked {
-  readonly rank: string;
-  readonly template: PathTemplate;
-}
-
-const endsWithSlash = ({ template }: Ranked): number => Number(template.source.endsWith("/"));
-
-/**
- * Sorts by a `rank`. If a multi-segment parameter ends with a slash, `/files/{path}/` takes the
- * path before `/files/{path}`.
- */
-export const byRank = (a: Ranked, b: Ranked): number =>
-  a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : endsWithSlash(b) - endsWithSlash(a);
+/** Sorts by a `rank`. */
+export const byRank = (a: { readonly rank: string }, b: { readonly rank: string }): number =>
+  a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0;
 
 /**
  * Normalizes a path: writes percent-encodings in upper case (RFC 3986, section 6.2.2.1) and encodes
