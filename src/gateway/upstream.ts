@@ -165,7 +165,9 @@ export class UpstreamResponse {
     // Without content, type and length are those of what a GET gets (RFC 9110, section 8.6).
     if (this.#method === "HEAD" || status === 204 || status === 304) return;
     const length = headers.get("content-length");
-    if (length === null && EVENTS.test(headers.get("content-type") ?? "")) throw STREAMED;
+    const isStream = status < 300 && length === null &&
+      EVENTS.test(headers.get("content-type") ?? "");
+    if (isStream) throw STREAMED;
     if (Number(length) > this.#limits.bytesLeft) throw this.#tooLong();
   }
 

@@ -48,7 +48,7 @@ export const hasDotSegments = (url: string): boolean =>
 
 /** Tells whether all parsers read a path in the same way. */
 export function isUnambiguous(path: string): boolean {
-  // `URL` does not encode all of `|[]^`.
+  // `URL` does not encode all of `|[]^`; `normalizePath` does, before paths are compared.
   if (!/^\/[\w.~!$&'()*+,=:@%/|[\]^-]*$/.test(path)) return false;
   return !path.includes("//") && !hasDotSegments(path);
 }
