@@ -371,6 +371,19 @@ overTime("a node that catches up is syncing, even if it says that it is in sync"
   assert.equal([...new Set(told.slice(37))], ["ok: "]);
 });
 
+overTime(
+  "a node that takes the place of one in sync unseen, and catches up, is syncing",
+  async () => {
+    // A balancer switches after ten minutes to a node that is five hours behind.
+    const lagAt = (second: number) => second < 600 ? 5 : 18_000 - 10 * (second - 600);
+    const told = await play2(1500, lagAt);
+    assert.equal([...new Set(told.slice(0, 60))], ["ok: "]);
+    assert.equal([...new Set(told.slice(95))], [
+      "syncing: is catching up; its latest block is TIME old",
+    ]);
+  },
+);
+
 overTime("a node that falls behind is stalled, and so is one that keeps its distance", async () => {
   const reason = "its latest block is TIME old, although new ones arrive";
   for (const lagAt of [() => 7200, (second: number) => 7200 + second / 2]) {

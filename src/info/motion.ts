@@ -70,6 +70,10 @@ const RECENT_POLLS = 3;
 /** The number of values that are remembered. */
 const RECENT_MAX = 8;
 
+/** @param polledAt the time of the poll before, by the clock of {@linkcode Now.awake} */
+const isRecently = (time = -Infinity, now: number, polledAt = now): boolean =>
+  now - time <= Math.max(RECENT_MS, RECENT_POLLS * (now - polledAt));
+
 /** A value, and how long it has not changed, by the clock of {@linkcode Now.awake}. */
 class Changes {
   hasChanged = false;
@@ -82,8 +86,7 @@ class Changes {
   /** A value that is missing for a while has not changed. */
   advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    const recent = Math.max(RECENT_MS, RECENT_POLLS * (now - (this.#advancedAt ?? now)));
-    const isRecent = now - (this.#seenAt.get(key) ?? -Infinity) <= recent;
+    const isRecent = isRecently(this.#seenAt.get(key), now, this.#advancedAt);
     const isChange = key !== this.#key && !isRecent;
     this.hasChanged ||= isChange && !!this.#key;
     this.#unchanged = isChange ? 0 : this.timeUntil(now, isAway);
@@ -109,12 +112,18 @@ class Changes {
 class CatchUp {
   gainedAt = -Infinity;
   #newest = -Infinity;
+  /** When the node last had `#newest`. */
+  #newestAt = -Infinity;
+  #advancedAt: number | undefined;
   /** The longest lag since the last gain, in milliseconds. */
   #lag = -Infinity;
 
   advance(headAt: number, { awake, date }: Now, isAway: boolean): void {
-    // A node that comes back may have fewer blocks than before.
-    if (isAway) this.#newest = -Infinity;
+    // A node that comes back, or takes the place of another one, may have fewer blocks than before.
+    const isGone = isAway || !isRecently(this.#newestAt, awake, this.#advancedAt);
+    if (isGone) this.#newest = -Infinity;
+    this.#advancedAt = awake;
+    if (headAt >= this.#newest) this.#newestAt = awake;
     if (isAway || !(headAt > this.#newest)) return;
     this.#newest = headAt;
     const lag = date - headAt;
