@@ -141,7 +141,7 @@ export class App implements Nodeface {
 
   /** Ends connections and streams; closes the service when it has finished what it began. */
   async retire(): Promise<void> {
-    const retiring = this.#calls.sockets?.retire();
+    const retiring = this.#calls.sockets?.end();
     this.#resources.end();
     // A request or a message may begin a call.
     await Promise.allSettled([...this.#begun, retiring]);

@@ -657,9 +657,7 @@ sockets("when the service stops, a client that is being answered has a time limi
     session.onText("{}");
   }
   slow.peer.unsentBytes = 1;
-  const ending = [late, slow, removed].map(({ session }) =>
-    session.endAfterCalls("stopping", 1000)
-  );
+  const ending = [late, slow, removed].map(({ session }) => session.endAfterCalls("stopping"));
   await nextTurn();
   for (const { ends } of [late, slow, removed]) assert.equal(ends, []);
   token.abort(new Error("replaced"));

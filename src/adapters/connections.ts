@@ -84,6 +84,8 @@ export class Connections {
   /** Hands the connection over to another protocol. */
   release(socket: Socket): void {
     this.#connections.delete(socket);
+    // It may have been lost while the service looked at the handshake.
+    if (socket.destroyed) return;
     this.#released.add(socket);
     socket.once("close", () => this.#released.delete(socket));
   }

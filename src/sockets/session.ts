@@ -69,8 +69,8 @@ const WAITING_MAX = 8_388_608;
 const UNFINISHED_MAX = 65_536;
 
 /**
- * How long an ending connection waits for the calls of its client, by default: longer than a
- * service that stops (`CLOSING_GRACE_MS`), and less than its server (`TIMEOUTS.grace`).
+ * How long an ending connection waits for the calls of its client: longer than a service that stops
+ * (`CLOSING_GRACE_MS`), and less than its server (`TIMEOUTS.grace`).
  */
 const RESPONDING_MS = 4500;
 
@@ -173,11 +173,16 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   /**
-   * Takes no more messages, and ends the connection when the client has the responses to those
-   * before, or after `most` milliseconds.
+   * Takes no more messages, and ends the connection when the client has the responses to the calls
+   * that run, or after `RESPONDING_MS`.
    */
-  async endAfterCalls(reason: "node" | "stopping", most: number = RESPONDING_MS): Promise<void> {
-    await waitAtMost(this.#inbox.close().then(() => this.#outbox.drain(0)), most);
+  async endAfterCalls(reason: "node" | "stopping"): Promise<void> {
+    const answered = this.#inbox.close().then(() => {
+      // Else the events of a busy subscription would keep the outbox full.
+      this.subscriptions.end();
+      return this.#outbox.drain(0);
+    });
+    await waitAtMost(answered, RESPONDING_MS);
     this.end(reason);
   }
 

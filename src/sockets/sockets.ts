@@ -42,9 +42,6 @@ const SOCKETS_MAX = 256, CHECK_MS = 1000;
 /** The time after a failed attempt in which no client tries the node again, in milliseconds. */
 const ATTEMPTS_MS = 250;
 
-/** The time in which a client may read its last responses. */
-const READING_MS = 30_000;
-
 /** While there is no room, messages of a client that are responded to at once may be as long. */
 const MESSAGES_MAX = 1_048_576;
 
@@ -192,25 +189,15 @@ export class Sockets implements SessionOwner, Subscriber {
     if (this.#sessions.size === 0) clearInterval(this.#timer);
   }
 
-  /**
-   * Ends the connections of all clients, who may connect again.
-   *
-   * @param most how long the calls that run are waited for, in milliseconds
-   */
-  async endSessions(most?: number): Promise<void> {
-    await Promise.all([...this.#sessions].map((one) => one.endAfterCalls("stopping", most)));
+  /** Ends the connections of all clients, who may connect again. */
+  async endSessions(): Promise<void> {
+    await Promise.all([...this.#sessions].map((one) => one.endAfterCalls("stopping")));
   }
 
   /** Takes no more clients. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.endSessions();
-  }
-
-  /** Takes no more clients. The calls that run go on, up to their own time limit. */
-  async retire(): Promise<void> {
-    this.#hasEnded = true;
-    await this.endSessions(this.gateway.timeout + READING_MS);
   }
 
   #open(peer: SessionPeer, handshake: Handshake): Session {
