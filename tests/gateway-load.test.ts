@@ -826,7 +826,7 @@ const leasing = (timeout = 10_000) => {
       await lease.begin({ isHeavy: false });
       const sender = new Sender(capacity, lease);
       const { size, parts } = await sender.send(request, operation, { collect: 32 * MIB });
-      const body = lease.handOver(parts);
+      const body = lease.holdUntilSent(parts);
       if ("parts" in body) unread.push(new ResponseInParts(body, {}));
       else short.push(lease);
       return size;
@@ -888,7 +888,7 @@ load("a long text of our own counts until it is sent, or until others need the m
   const { budget } = capacity;
   const respond = (length: number) => {
     const lease = new Lease(capacity, { gone: new AbortController().signal });
-    const held = lease.handOver([new Uint8Array(length)]) as HeldBytes;
+    const held = lease.holdUntilSent([new Uint8Array(length)]) as HeldBytes;
     lease.dispose();
     return held;
   };
@@ -931,7 +931,7 @@ load("the id that a response repeats counts, too", async () => {
   const { capacity } = leasing();
   const lease = new Lease(capacity, { gone: new AbortController().signal });
   await lease.begin({ isHeavy: false });
-  const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
+  const held = lease.holdUntilSent([new Uint8Array(MIB)]) as HeldBytes;
   lease.dispose();
   assert.is(capacity.budget.taken, MIB);
   held.release();
@@ -991,7 +991,7 @@ load("the body of an abandoned call counts until the node has finished", async (
   const sending = sender.send(request, operation, { collect: MIB });
   left.abort(new Error("gone"));
   assert.is(await failureOf(sending), "gone");
-  const unread = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
+  const unread = lease.holdUntilSent([new Uint8Array(MIB)]) as HeldBytes;
   unread.release();
   lease.dispose();
   assert.ok(capacity.budget.taken >= 20 * MIB);
@@ -1007,7 +1007,7 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
     assert.ok(lease.requestBytes.set(MIB));
     await lease.begin({ isHeavy: false });
     new Sender(capacity, lease).reserve(MIB);
-    const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
+    const held = lease.holdUntilSent([new Uint8Array(MIB)]) as HeldBytes;
     const response = new ResponseInParts(held, {});
     lease.dispose();
     assert.is(capacity.budget.taken, MIB);

@@ -224,12 +224,11 @@ function relay(
     else recording.fail(error);
   };
   if (!isEmpty && !upstream.isWhole) {
-    lease.detach();
     const { stream } = new RelayedContent(upstream, gateway, lease, end);
     return completeResponse(status, headers, stream, common);
   }
   end();
-  const body = isEmpty ? null : lease.handOver(upstream.parts);
+  const body = isEmpty ? null : lease.holdUntilSent(upstream.parts);
   return completeResponse(status, headers, body, common);
 }
 
@@ -261,6 +260,7 @@ class RelayedContent {
   readonly #upstream: UpstreamResponse;
   readonly #gateway: Gateway;
   readonly #lease: Lease;
+  readonly #endLease: () => void;
   readonly #onEnd: (error?: unknown) => void;
   readonly #watch: ReturnType<typeof setInterval>;
   #ignoreStop = () => {};
@@ -279,6 +279,7 @@ class RelayedContent {
     this.#upstream = upstream;
     this.#gateway = gateway;
     this.#lease = lease;
+    this.#endLease = lease.leaveToSender();
     this.#onEnd = onEnd;
     this.#watch = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.stream = new ReadableStream({
@@ -334,7 +335,7 @@ class RelayedContent {
     this.#hasEnded = true;
     clearInterval(this.#watch);
     this.#ignoreStop();
-    void this.#lease.end();
+    this.#endLease();
     this.#onEnd(afterwards(error));
   }
 }

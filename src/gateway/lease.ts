@@ -1,15 +1,18 @@
 /**
  * The lease of a request: all that the service holds for it, until its response has been sent.
  *
- * | phase                          | the lease holds                | until                 |
- * | ------------------------------ | ------------------------------ | --------------------- |
- * | the request is read, and waits | its bytes                      | `begin`               |
- * | its calls run at the node      | also a slot, a time limit, and | the node has finished |
- * |                                | the bytes of the responses     |                       |
- * | a long response is being sent  | its bytes, and the time limit  | it is sent or dropped |
+ * | phase     | the lease holds                             | until                             |
+ * | --------- | ------------------------------------------- | --------------------------------- |
+ * | `waiting` | the bytes of the request                    | its calls begin                   |
+ * | `calling` | also a slot, a time limit, and the bytes of | a long response is whole, or is   |
+ * |           | the responses                               | passed on as the node sends it    |
+ * | `sending` | the time limit, and the bytes of the        | the response is sent or dropped   |
+ * |           | response; a slot, if the node still sends   |                                   |
+ * | `ended`   | the slot and the bytes                      | the node has finished             |
  *
- * In every phase, `end` frees what is held. While a response is passed on as the node sends it, its
- * call still runs.
+ * A lease only goes forward, and may leave phases out. Whoever sends the response ends `sending`,
+ * and whoever created the lease ends the phases before. If the client leaves, or its time is over,
+ * the lease ends itself.
  *
  * @module
  */
@@ -46,6 +49,8 @@ export interface CallsToBegin {
   readonly calls?: number | undefined;
 }
 
+type Phase = "waiting" | "calling" | "sending" | "ended";
+
 /** A batch has only one lease. The code that creates a lease must call `dispose`. */
 export class Lease implements LeaseHolder {
   readonly gone: Signal;
@@ -58,15 +63,12 @@ export class Lease implements LeaseHolder {
   /** Its time limit begins with the calls. */
   readonly deadline: Deadline;
   readonly #capacity: Capacity;
-  #isCounted = false;
+  #phase: Phase = "waiting";
   #slot: Slot | undefined;
   /** The request that the node may still be busy with. */
   #pending: Promise<UpstreamResponse> | undefined;
   /** The long response that is being sent. */
   #held: HeldBytes | undefined;
-  /** True once whoever sends the response ends the lease. */
-  #isHandedOver = false;
-  #hasEnded = false;
   constructor(capacity: Capacity, { gone, client = ANONYMOUS, quota, token }: LeaseHolder) {
     this.gone = gone;
     this.client = client;
@@ -92,7 +94,7 @@ export class Lease implements LeaseHolder {
    */
   async begin({ isHeavy, isLongPoll = false, calls = 1 }: CallsToBegin): Promise<void> {
     this.quota?.count(calls);
-    this.#isCounted = true;
+    this.#enter("calling");
     const { limits, slots, longPollSlots } = this.#capacity;
     const { clientSignal } = this.deadline;
     if (isLongPoll) this.deadline.start(LONG_POLL_MS, false);
@@ -104,7 +106,7 @@ export class Lease implements LeaseHolder {
 
   /** Charges refused calls, unless `begin` has counted them. */
   charge(refusal: unknown, calls?: number): void {
-    if (!this.#isCounted) this.quota?.charge(refusal, calls);
+    if (this.#phase === "waiting") this.quota?.charge(refusal, calls);
   }
 
   /**
@@ -133,31 +135,38 @@ export class Lease implements LeaseHolder {
   /**
    * Returns the bytes of a complete response for whoever sends them. Those of a long one count
    * against the budget until they are sent, which ends the lease.
+   *
+   * @throws {Refusal} if the response is a text of our own, and the budget has no room for it
    */
-  handOver(parts: readonly Bytes[]): Bytes | HeldBytes {
+  holdUntilSent(parts: readonly Bytes[]): Bytes | HeldBytes {
     const length = byteLengthOf(parts);
     if (length <= SMALL_BYTES) return parts.length === 1 ? parts[0]! : joinBytes(parts);
-    const held = new HeldBytes(parts, () => void this.end());
-    if (this.#hasEnded) return held;
-    if (this.#slot) {
-      this.detach();
+    const isFromNode = this.#slot !== undefined;
+    // A text of our own repeats the ids of the calls, which may be long.
+    if (!isFromNode && !this.requestBytes.set(length)) throw FULL;
+    const held = new HeldBytes(parts, () => void this.#end());
+    if (!this.#enter("sending")) return held;
+    if (isFromNode) {
+      this.requestBytes.dispose();
       this.responseBytes.setAtLeast(length);
     } else {
-      // A text of our own repeats the ids of the calls, which may be long. It has no time limit.
-      if (!this.requestBytes.set(length)) throw FULL;
-      this.#isHandedOver = true;
+      // It has no time limit.
       this.deadline.dispose();
       this.requestBytes.offer(() => held.drop(FULL));
     }
     this.#held = held;
-    this.#leave();
+    this.#leaveNode();
     return held;
   }
 
-  /** Leaves the lease to whoever sends the response, and must end it. */
-  detach(): void {
-    this.#isHandedOver = true;
+  /**
+   * Leaves the lease to whoever passes the response on while the node sends it. Returns a function
+   * that ends the lease.
+   */
+  leaveToSender(): () => void {
+    this.#enter("sending");
     this.requestBytes.dispose();
+    return () => void this.#end();
   }
 
   /** Ends the calls, and the response that is being sent, if it is a stream. */
@@ -167,32 +176,38 @@ export class Lease implements LeaseHolder {
 
   /** Ends the lease, unless its response is being sent. */
   dispose(): void {
-    if (!this.#isHandedOver) void this.end();
+    if (this.#phase !== "sending") void this.#end();
   }
 
-  /** Frees all once the node has finished. Repeated calls have no effect. */
-  async end(): Promise<void> {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+  /** Returns false if the lease has ended already. */
+  #enter(phase: Phase): boolean {
+    if (this.#phase === "ended") return false;
+    this.#phase = phase;
+    return true;
+  }
+
+  /** Frees all once the node has finished. */
+  async #end(): Promise<void> {
+    if (!this.#enter("ended")) return;
     const response = this.#pending && await this.#pending.catch(() => undefined);
     this.requestBytes.dispose();
     this.responseBytes.dispose();
     if (response) await response.drain();
     this.deadline.dispose();
-    this.#leave();
+    this.#leaveNode();
   }
 
   /** The client has left, or its time is over. */
   #giveUp(): void {
     const held = this.#held;
-    if (!held) return void this.end();
+    if (!held) return void this.#end();
     const drop = () => held.drop(this.deadline.clientSignal.reason);
     // After the time limit, a client may read on unless others need the memory.
     if (this.deadline.isOver) this.responseBytes.offer(drop);
     else drop();
   }
 
-  #leave(): void {
+  #leaveNode(): void {
     this.#slot?.dispose();
     this.#capacity.remove(this);
   }

@@ -39,7 +39,7 @@ export async function responseOfTexts(
 ): Promise<Response> {
   const bytes = await encodeTexts(texts);
   headers["content-length"] = String(bytes.byteLength);
-  return completeResponse(status, headers, lease.handOver([bytes]), common);
+  return completeResponse(status, headers, lease.holdUntilSent([bytes]), common);
 }
 
 /** Clients know these words. */
