@@ -128,8 +128,8 @@ export class CallContent {
     if (declared > most) throw tooLarge(most);
     this.#hasBegun = true;
     const isDiscarded = !request.drainsContent && declaresContent(request);
-    const refuseLonger = () => isTaken ? tooLarge(most) : wrongType(types);
-    const bytes = await readBody(readChunks, reserved, { most, refuseLonger, isDiscarded });
+    const limit = { most, types: isTaken ? undefined : types, isDiscarded };
+    const bytes = await new ArrivingContent(reserved, limit).read(readChunks);
     this.#isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
     // Bun 1.4 drops the content of GET and HEAD.
@@ -201,27 +201,16 @@ class Discarding {
 interface LengthLimit {
   /** The maximum number of bytes. */
   readonly most: number;
-  refuseLonger(): Refusal;
+  /** The types that longer content must have; `undefined` if it has one of them. */
+  readonly types: readonly string[] | undefined;
   /** Whether the rest is read then: see {@linkcode CallContent.discard}. */
   readonly isDiscarded: boolean;
-}
-
-/** @throws {Refusal} if the content is too long, or does not arrive */
-async function readBody(
-  readChunks: ReadChunks,
-  reserved: ReservedBytes,
-  limit: LengthLimit,
-): Promise<Bytes> {
-  const arriving = new ArrivingContent(reserved, limit);
-  await readChunks((part) => arriving.accept(part), arriving.stop)
-    .catch(() => arriving.refuse(BROKEN));
-  return arriving.end();
 }
 
 /** A content within limits of length, parts and time. */
 class ArrivingContent {
   /** Aborted when nothing more is waited for. */
-  readonly stop: LightSignal = new LightSignal();
+  readonly #stop = new LightSignal();
   readonly #reserved: ReservedBytes;
   readonly #limit: LengthLimit;
   readonly #parts = createCollector();
@@ -239,48 +228,51 @@ class ArrivingContent {
     this.#startPeriod();
   }
 
-  /** Returns false if nothing more is wanted. */
-  accept(part: Bytes): boolean {
-    if (this.#discarding) return this.#discarding.accept(part);
-    this.#length += part.byteLength;
-    this.#count++;
-    if (this.#length >= this.#wanted) this.#startPeriod();
-    if (this.#length > this.#limit.most) return this.#refuseLonger();
-    if (isInTinyParts(this.#count, this.#length)) this.refuse(TINY);
-    else if (!this.#reserved.set(this.#length)) this.refuse(FULL);
-    else this.#parts.push(part);
-    return this.#refusal === undefined;
-  }
-
-  /** The first reason counts. */
-  refuse(reason: Refusal): void {
-    this.#refusal ??= reason;
-  }
-
-  /** @throws {Refusal} if the content was refused */
-  end(): Bytes {
+  /** @throws {Refusal} if the content is refused, or does not arrive */
+  async read(readChunks: ReadChunks): Promise<Bytes> {
+    await readChunks((part) => this.#accept(part), this.#stop).catch(() => this.#refuse(BROKEN));
     clearTimeout(this.#timer);
     this.#discarding?.end();
     if (this.#refusal) throw this.#refusal;
     return joinBytes(this.#parts.empty());
   }
 
+  /** Returns false if nothing more is wanted. */
+  #accept(part: Bytes): boolean {
+    if (this.#discarding) return this.#discarding.accept(part);
+    this.#length += part.byteLength;
+    this.#count++;
+    if (this.#length >= this.#wanted) this.#startPeriod();
+    if (this.#length > this.#limit.most) return this.#refuseLonger();
+    if (isInTinyParts(this.#count, this.#length)) this.#refuse(TINY);
+    else if (!this.#reserved.set(this.#length)) this.#refuse(FULL);
+    else this.#parts.push(part);
+    return this.#refusal === undefined;
+  }
+
+  /** The first reason counts. */
+  #refuse(reason: Refusal): void {
+    this.#refusal ??= reason;
+  }
+
   #startPeriod(): void {
     clearTimeout(this.#timer);
     this.#wanted = this.#length + MIN_CALL_RATE.bytes;
     this.#timer = setTimeout(() => {
-      this.refuse(LATE);
-      this.stop.abort();
+      this.#refuse(LATE);
+      this.#stop.abort();
     }, MIN_CALL_RATE.timeMs);
   }
 
+  /** Returns false unless the rest is taken, and dropped. */
   #refuseLonger(): boolean {
-    this.refuse(this.#limit.refuseLonger());
-    if (!this.#limit.isDiscarded) return false;
+    const { most, types, isDiscarded } = this.#limit;
+    this.#refuse(types ? wrongType(types) : tooLarge(most));
+    if (!isDiscarded) return false;
     clearTimeout(this.#timer);
     this.#parts.empty();
     this.#reserved.set(0);
-    this.#discarding = new Discarding(this.stop);
+    this.#discarding = new Discarding(this.#stop);
     return true;
   }
 }
