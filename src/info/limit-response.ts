@@ -27,7 +27,8 @@ export const RESPONSE_LIMITS: Readonly<
 
 const TOO_LONG = `more than ${RESPONSE_LIMITS.string} characters`;
 
-export interface SourceResponse {
+/** The value of a response, without what exceeds `RESPONSE_LIMITS`. */
+export interface LimitedValue {
   readonly value: unknown;
   /** The first omitted members, each as a JSON Pointer with the reason. */
   readonly omitted: readonly string[];
@@ -44,7 +45,7 @@ const NAME_LENGTH = 80;
  *
  * @throws {SourceError}
  */
-export function readResponse(text: string): SourceResponse {
+export function readResponse(text: string): LimitedValue {
   if (text.length > RESPONSE_LIMITS.bytes) throw tooLarge();
   try {
     let values = 0;
@@ -64,7 +65,7 @@ export function readResponse(text: string): SourceResponse {
  * Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may
  * be a version.
  */
-export function readSourceText(text: string): SourceResponse {
+export function readSourceText(text: string): LimitedValue {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
   if (trimmed.length <= RESPONSE_LIMITS.string) return { value: trimmed, omitted: [] };
@@ -79,7 +80,7 @@ function readDigits(raw: string): number | bigint {
   return typeof number === "string" ? Infinity : number;
 }
 
-function limit(whole: unknown): SourceResponse {
+function limit(whole: unknown): LimitedValue {
   const omitted: string[] = [];
   const path: string[] = [];
   const limitMember = (member: unknown, key: string) => {

@@ -26,10 +26,10 @@ import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { isKnown } from "./fields.ts";
 import {
+  type LimitedValue,
   readResponse,
   readSourceText,
   RESPONSE_LIMITS,
-  type SourceResponse,
 } from "./limit-response.ts";
 import {
   type HostInfo,
@@ -80,7 +80,7 @@ class Query {
   readonly #sources: ReadonlyMap<string, PlannedSource>;
   readonly #options: QueryOptions;
   readonly #started: number = performance.now();
-  readonly #responses = new Map<string, Promise<SourceResponse>>();
+  readonly #responses = new Map<string, Promise<LimitedValue>>();
 
   constructor(
     node: Node,
@@ -123,7 +123,7 @@ class Query {
     }
   }
 
-  #responseOf(name: string): Promise<SourceResponse> {
+  #responseOf(name: string): Promise<LimitedValue> {
     let response = this.#responses.get(name);
     if (!response) {
       response = this.#ask(this.#sources.get(name)!);
@@ -143,7 +143,7 @@ class Query {
     }
   }
 
-  async #ask({ source, timeout }: PlannedSource): Promise<SourceResponse> {
+  async #ask({ source, timeout }: PlannedSource): Promise<LimitedValue> {
     const limits = { ...this.#options, timeout };
     if ("reach" in source) return await reach(this.#node, limits);
     if ("call" in source) return await callHost(source.call, limits);
@@ -229,7 +229,7 @@ const absentBy = (absent: SourceError, took: number): QueryOutcome => ({
 });
 
 /** Any response shows that the node can be reached, but not that of a proxy without a node. */
-async function reach(node: Node, limits: RequestLimits): Promise<SourceResponse> {
+async function reach(node: Node, limits: RequestLimits): Promise<LimitedValue> {
   const { status } = await node.request("", { ...limits, method: "HEAD" });
   // Whatever the node is, a node that can be reached responds with something else.
   if (status === 503 || isOfGateway(status)) throw failureOfGateway(status);
@@ -242,7 +242,7 @@ export async function requestJson(
   source: GetSource | PostSource,
   path: string,
   limits: RequestLimits & SecretChoice,
-): Promise<SourceResponse> {
+): Promise<LimitedValue> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? undefined : formatJson(source.json);
   const { status, text } = await node.request(path, {
@@ -282,7 +282,7 @@ export function urlOfLink(link: unknown, { origin }: URL, place: string): string
 export function readOutcome(
   { keep_errors }: Pick<JsonRpcSource, "keep_errors">,
   outcome: RpcOutcome,
-): SourceResponse {
+): LimitedValue {
   if (outcome.error === undefined) {
     const { value, omitted } = readResponse(outcome.result);
     return { value: keep_errors ? { result: value } : value, omitted };
@@ -292,7 +292,7 @@ export function readOutcome(
   return readResponse(`{"error":${json}}`);
 }
 
-export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
+export async function readFileSource(path: string, limits: RequestLimits): Promise<LimitedValue> {
   try {
     const bytes = await readFile(path, { limit: RESPONSE_LIMITS.bytes, ...limits });
     return readSourceText(new TextDecoder().decode(bytes));
@@ -304,7 +304,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,
-): Promise<SourceResponse> {
+): Promise<LimitedValue> {
   try {
     return readSourceText(await runProgram(command, { limit: RESPONSE_LIMITS.bytes, ...limits }));
   } catch (error) {
@@ -342,7 +342,7 @@ function beginCall(call: HostInfo): () => void {
 async function callHost(
   call: HostInfo,
   { timeout, signal }: RequestLimits,
-): Promise<SourceResponse> {
+): Promise<LimitedValue> {
   const end = beginCall(call);
   try {
     const calling = (async () => await call())();
@@ -368,7 +368,7 @@ async function callHost(
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 
-function readHostResponse(returned: unknown): SourceResponse {
+function readHostResponse(returned: unknown): LimitedValue {
   const odd: string[] = [];
   const value = toJson(returned, describeValue, (message, path) => {
     odd.push(`${formatPointer(path.map(String))} ${message}`);
