@@ -25,7 +25,7 @@ import {
   RoutedRequest,
   Routes,
 } from "./http/routes.ts";
-import { hasDotSegments, parseTarget, refuseMalformed } from "./http/target.ts";
+import { parseTarget, refuseMalformed } from "./http/target.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import { objectOf } from "./json/values.ts";
@@ -91,10 +91,9 @@ export class App implements Nodeface {
       return nativeOf(complete(problem(500, FAILED), common, { method: "GET" }));
     }
     const target = parseTarget(request.url);
-    const { pathname } = target;
     const path = this.#options.prefix === ""
-      ? pathname
-      : this.#findPath(this.#prefix.strip(pathname, false, originalOf(request))) ?? pathname;
+      ? target.pathname
+      : this.#findPath(this.#prefix.pathsOf(request)) ?? target.pathname;
     const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
     const begun = this.#respond(routed);
     this.#begun.add(begun);
@@ -110,17 +109,9 @@ export class App implements Nodeface {
   };
 
   readonly matches: Nodeface["matches"] = (request) =>
-    this.#findPath(this.#pathsOf(request)) !== undefined;
+    this.#findPath(this.#prefix.pathsBelow(request)) !== undefined;
 
-  readonly covers: Nodeface["matches"] = (request) => this.#pathsOf(request).length > 0;
-
-  #pathsOf({ url, originalUrl = url }: { url: string; originalUrl?: string | undefined }) {
-    const { pathname } = parseTarget(url);
-    if (hasDotSegments(originalUrl)) return [];
-    // Some host routers remove their mount path, so the URL has only a part of the prefix.
-    const original = originalUrl === url ? "" : parseTarget(originalUrl).pathname;
-    return this.#prefix.strip(pathname, originalUrl === url, original);
-  }
+  readonly covers: Nodeface["matches"] = (request) => this.#prefix.pathsBelow(request).length > 0;
 
   readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();
 
@@ -334,9 +325,7 @@ export class App implements Nodeface {
     // Browsers keep an icon by its URL, so the URL alone decides what a page's icon is.
     const handleIcon: Handler = (routed) =>
       respondWith(this.#resources.favicon(routed.target.search), routed);
-    const handleRoot = this.#pageOrNode(({ request, target }) =>
-      this.#prefix.locate("v1/spec", target.pathname, originalOf(request))
-    );
+    const handleRoot = this.#pageOrNode(({ request }) => this.#prefix.locate("v1/spec", request));
     const handleVersion = this.#pageOrNode(({ path }) => path.endsWith("/") ? "spec" : "v1/spec");
     return [
       this.#get("/.well-known/api-catalog", serving(catalog)),
@@ -369,12 +358,6 @@ export class App implements Nodeface {
     routed.matched = root;
     return await root.handle(routed);
   }
-}
-
-/** Returns the path that the client requested, or an empty text if the router does not tell. */
-function originalOf(request: Request): string {
-  const { originalUrl } = request as ServedRequest;
-  return typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
 }
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';

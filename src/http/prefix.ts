@@ -3,6 +3,15 @@
  *
  * @module
  */
+import { hasDotSegments, parseTarget } from "./target.ts";
+
+/** What tells the path that a client requested. */
+interface Addressed {
+  readonly url: string;
+  /** The path before a router has shortened it, if the router tells. */
+  readonly originalUrl?: unknown;
+}
+
 export class Prefix {
   readonly #prefix: string;
   /** For the prefix `/deep/node`: `/deep/node`, `/node` and `""`. */
@@ -16,18 +25,33 @@ export class Prefix {
   }
 
   /**
-   * Returns the possible paths, likeliest first.
+   * Returns the possible paths of a request, likeliest first.
    *
-   * @param isWhole true if no router can have stripped a part of the prefix
-   * @param original the path that the client requested, or `""` if the router does not tell
+   * @param starts what a path may begin with, of which the router has left it one
    */
-  strip(pathname: string, isWhole = false, original = ""): readonly string[] {
+  pathsOf(request: Addressed, starts: readonly string[] = this.#ends): readonly string[] {
+    const { pathname } = parseTarget(request.url);
+    const original = originalOf(request);
     // Behind a prefix that the router has stripped, the node's path may begin like the prefix.
     if (this.#prefix !== "" && original.endsWith(this.#prefix + pathname)) return [pathname];
-    const starts = isWhole ? [this.#prefix] : this.#ends;
     const missing = this.#missingAfter(mountOf(pathname, original));
     return starts.filter((start) => missing === undefined || start.toLowerCase() === missing)
       .flatMap((start) => stripStart(pathname, start) ?? []);
+  }
+
+  /** Returns the same for a request that the host may not have routed to the service. */
+  pathsBelow(request: Addressed): readonly string[] {
+    const { url, originalUrl = url } = request;
+    if (hasDotSegments(String(originalUrl))) return [];
+    return this.pathsOf(request, originalUrl === url ? [this.#prefix] : this.#ends);
+  }
+
+  /** Resolves a path such as `v1/spec` for a `Location` header. */
+  locate(reference: string, request: Addressed): string {
+    const { pathname } = parseTarget(request.url);
+    const original = originalOf(request);
+    const isKnown = original !== "" || stripStart(pathname, this.#prefix) !== undefined;
+    return isKnown ? relativeTo(original || pathname, reference) : `${this.#prefix}/${reference}`;
   }
 
   /**
@@ -38,17 +62,11 @@ export class Prefix {
     const prefix = this.#prefix.toLowerCase(), begun = mount.toLowerCase();
     return begun !== "" && prefix.startsWith(`${begun}/`) ? prefix.slice(begun.length) : undefined;
   }
-
-  /**
-   * Resolves a path such as `v1/spec` for a `Location` header.
-   *
-   * @param original the path that the client requested, or `""` if the router does not tell
-   */
-  locate(reference: string, pathname: string, original: string): string {
-    const isKnown = original !== "" || stripStart(pathname, this.#prefix) !== undefined;
-    return isKnown ? relativeTo(original || pathname, reference) : `${this.#prefix}/${reference}`;
-  }
 }
+
+/** Returns the path that the client requested, or an empty text if the router does not tell. */
+const originalOf = ({ originalUrl }: Addressed): string =>
+  typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
 
 /** Returns what a router has removed from the path, or an empty text if it does not tell. */
 function mountOf(pathname: string, original: string): string {
