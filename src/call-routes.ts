@@ -92,15 +92,18 @@ export class CallRoutes {
   }
 
   #routeOf(protocol: CallProtocol, path: string, methods: readonly string[]): Route {
+    const pathIn = (whole: string) => whole.slice(protocol.prefix.length);
     return {
       path,
       methods,
       headersFor: this.#headersFor,
-      handle: async (routed) =>
-        await this.#handler.handle(routed, protocol, await this.gateway?.table()),
-      methodsAt: async (path) => {
+      handle: async (routed) => {
         const table = await this.gateway?.table();
-        return table && protocol.methodsAt(table, path.slice(protocol.prefix.length));
+        return await this.#handler.handle(routed, protocol, table, pathIn(routed.path));
+      },
+      methodsAt: async (whole) => {
+        const table = await this.gateway?.table();
+        return table && protocol.methodsAt(table, pathIn(whole));
       },
     };
   }

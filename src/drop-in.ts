@@ -71,7 +71,7 @@ export class DropIn {
     const isElsewhere = methods === undefined && table.methods.size > 0;
     const posted = takesRpc ? rpcCalls : isElsewhere ? rpcAtUnknownPath : pathCalls;
     const protocol = request.method === "POST" ? posted : pathCalls;
-    return await this.#handler.handle(routed, protocol, table, "");
+    return await this.#handler.handle(routed, protocol, table, path);
   }
 
   async #placeAt(path: string): Promise<NodePlace> {

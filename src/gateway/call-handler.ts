@@ -7,7 +7,7 @@ import { goneOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import { Budget, ReservedBytes } from "./budget.ts";
-import type { Call, CallProtocol, UnreadCall } from "./call.ts";
+import type { Call, CallProtocol, ReceivedCall } from "./call.ts";
 import { CallContent } from "./content.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { NOT_FORWARDED, Refusal } from "./refusal.ts";
@@ -21,16 +21,16 @@ export class CallHandler {
     this.#gateway = gateway;
   }
 
-  /** @param prefix the part of the path that the node does not get */
+  /** @param path the path as the protocol reads it: see {@linkcode ReceivedCall} */
   async handle(
-    routed: RoutedRequest,
+    { request, target, common }: RoutedRequest,
     protocol: CallProtocol,
     table: CallTable | undefined,
-    prefix: string = protocol.prefix,
+    path: string,
   ): Promise<Response> {
-    const { request } = routed;
     const content = new CallContent(request);
-    const response = await this.#respond(routed, protocol, table, prefix, content);
+    const received = { request, path, query: target.search.slice(1), content, common };
+    const response = await this.#respond(received, protocol, table);
     // The connection closes unless the content was taken whole (RFC 9112, section 9.3).
     if (content.isUnread) {
       await content.discard();
@@ -42,45 +42,35 @@ export class CallHandler {
   }
 
   async #respond(
-    { request, path, target, common }: RoutedRequest,
+    received: ReceivedCall,
     protocol: CallProtocol,
     table: CallTable | undefined,
-    prefix: string,
-    content: CallContent,
   ): Promise<Response> {
     const gateway = this.#gateway;
-    const unread = { request, content };
     if (!gateway || !table?.isKnown) {
-      return await this.#refuse(protocol, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
+      return await this.#refuse(protocol, NOT_FORWARDED[gateway ? "unknown" : "off"], received);
     }
-    const query = target.search.slice(1);
+    const { request, query } = received;
     const caller = await gateway.identify(request, query);
     const quota = gateway.quotaOf(caller);
     const refusal = quota?.refusal;
-    const response = refusal ? await this.#refuse(protocol, refusal, unread) : await this.#forward(
-      gateway,
-      protocol,
-      {
-        request,
-        content,
-        path: path.slice(prefix.length),
-        query,
-        common,
-        table,
-        caller,
-        lease: gateway.lease(goneOf(request), caller),
-      },
-    );
+    const response = refusal
+      ? await this.#refuse(protocol, refusal, received)
+      : await this.#forward(gateway, protocol, { ...received, table, caller });
     for (const [name, value] of Object.entries(quota?.headers ?? {})) {
       response.headers.set(name, value);
     }
     return response;
   }
 
-  async #forward(gateway: Gateway, protocol: CallProtocol, call: Call): Promise<Response> {
-    const { lease } = call;
+  async #forward(
+    gateway: Gateway,
+    protocol: CallProtocol,
+    call: Omit<Call, "lease">,
+  ): Promise<Response> {
+    const lease = gateway.lease(goneOf(call.request), call.caller);
     try {
-      return await protocol.respond(gateway, call);
+      return await protocol.respond(gateway, { ...call, lease });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       lease.charge(error);
@@ -94,7 +84,7 @@ export class CallHandler {
   async #refuse(
     protocol: CallProtocol,
     refusal: Refusal,
-    call: Pick<UnreadCall, "request" | "content">,
+    call: ReceivedCall,
   ): Promise<Response> {
     const lease = { requestBytes: new ReservedBytes(this.#budgetOfRefused, "body") };
     try {

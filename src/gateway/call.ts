@@ -14,7 +14,8 @@ import type { Lease } from "./lease.ts";
 import type { PolicyEntry } from "./policy.ts";
 import type { Refusal } from "./refusal.ts";
 
-export interface Call {
+/** A call whose client is not known yet. */
+export interface ReceivedCall {
   readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
@@ -22,6 +23,9 @@ export interface Call {
   /** Unless the content was taken whole, the response closes the connection. */
   readonly content: CallContent;
   readonly common: CommonHeaders;
+}
+
+export interface Call extends ReceivedCall {
   readonly table: CallTable;
   readonly caller: Caller;
   readonly lease: Lease;
@@ -49,7 +53,7 @@ export interface UnreadCall extends Pick<Call, "request" | "content"> {
 
 /** One of the ways to call the node. */
 export interface CallProtocol {
-  /** The part of the path before `Call.path`. */
+  /** The part of a path of this service that is before `Call.path`. */
   readonly prefix: string;
   /** @throws {Refusal} if the call is refused */
   respond(gateway: Gateway, call: Call): Promise<Response>;
