@@ -64,7 +64,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  return relay(upstream, { gateway, call, recording, isPublic });
+  return relay(gateway, call, recording, upstream, isPublic);
 }
 
 /** A request that may be sent. */
@@ -204,30 +204,23 @@ function destinationOf(
 }
 
 function relay(
+  gateway: Gateway,
+  { request: { method }, path, common, lease }: Call,
+  recording: Recording,
   upstream: UpstreamResponse,
-  { gateway, call, recording, isPublic }: {
-    gateway: Gateway;
-    call: Call;
-    recording: Recording;
-    isPublic: boolean;
-  },
+  isPublic: boolean,
 ): Response {
-  const { request: { method }, path, common, lease } = call;
   const { status } = upstream;
   const headers = responseHeaders(upstream, { path, isPublic });
   const length = announcedLength(upstream, method);
   if (length !== undefined) headers["content-length"] = length;
   const isEmpty = method === "HEAD" || WITHOUT_CONTENT.includes(status);
-  const end = (error?: unknown) => {
-    if (!isEmpty) recording.bytes = upstream.size;
-    if (error === undefined) recording.end(status);
-    else recording.fail(error);
-  };
   if (!isEmpty && !upstream.isWhole) {
-    const { stream } = new RelayedContent(upstream, gateway, lease, end);
+    const { stream } = new RelayedContent(gateway, lease, recording, upstream);
     return completeResponse(status, headers, stream, common);
   }
-  end();
+  if (!isEmpty) recording.bytes = upstream.size;
+  recording.end(status);
   const body = isEmpty ? null : lease.holdUntilSent(upstream.parts);
   return completeResponse(status, headers, body, common);
 }
@@ -257,11 +250,11 @@ const CHECK_INTERVAL_MS = 1000;
 /** The content of a response that is passed on as the node sends it. */
 class RelayedContent {
   readonly stream: ReadableStream<Bytes>;
-  readonly #upstream: UpstreamResponse;
   readonly #gateway: Gateway;
   readonly #lease: Lease;
   readonly #endLease: () => void;
-  readonly #onEnd: (error?: unknown) => void;
+  readonly #recording: Recording;
+  readonly #upstream: UpstreamResponse;
   readonly #watch: ReturnType<typeof setInterval>;
   #ignoreStop = () => {};
   #givenBytes = 0;
@@ -269,18 +262,17 @@ class RelayedContent {
   #throughput = this.#measure();
   #hasEnded = false;
 
-  /** @param onEnd is called once, also if the client leaves; with the error, if there is one */
   constructor(
-    upstream: UpstreamResponse,
     gateway: Gateway,
     lease: Lease,
-    onEnd: (error?: unknown) => void,
+    recording: Recording,
+    upstream: UpstreamResponse,
   ) {
-    this.#upstream = upstream;
     this.#gateway = gateway;
     this.#lease = lease;
     this.#endLease = lease.leaveToSender();
-    this.#onEnd = onEnd;
+    this.#recording = recording;
+    this.#upstream = upstream;
     this.#watch = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.stream = new ReadableStream({
       start: (controller) => this.#start(controller),
@@ -336,6 +328,8 @@ class RelayedContent {
     clearInterval(this.#watch);
     this.#ignoreStop();
     this.#endLease();
-    this.#onEnd(afterwards(error));
+    this.#recording.bytes = this.#upstream.size;
+    if (error === undefined) this.#recording.end(this.#upstream.status);
+    else this.#recording.fail(afterwards(error));
   }
 }

@@ -128,21 +128,10 @@ export class Sender {
       reserved: responseBytes,
       stop: clientSignal,
     };
-    const { method, url, target, headers, body, closesConnection } = request;
     const sendOnce = (isStale?: () => boolean) =>
       sendUpstream(
         node,
-        {
-          method,
-          url,
-          target,
-          headers,
-          body,
-          closesConnection,
-          signal,
-          isSentOnce: !isRead,
-          isStale,
-        },
+        { ...request, signal, isSentOnce: !isRead, isStale },
         { isAnonymous, hasCredentials },
         limits,
       );
