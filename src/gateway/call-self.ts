@@ -8,8 +8,8 @@ import type { Call, CallProtocol } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { responseOfTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
+import { callableBy } from "./policy.ts";
 import { problemOfRefusal } from "./refusal.ts";
-import { walletOperations } from "./wallets.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
@@ -31,10 +31,7 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
   caller.check(self, SELF_PATH);
   const { settings } = caller.client!;
   const { name, per_minute } = settings;
-  const own = table.entries.filter(({ clients }) => clients.includes(name))
-    .map(({ operation }) => operation);
-  const ofWallets = walletOperations(settings, table.entries.map(({ operation }) => operation));
-  const operations = [...own, ...ofWallets].map(({ name }) => name);
+  const operations = callableBy(settings, table.entries).map(({ name }) => name);
   const texts = [JSON.stringify({ name, operations, per_minute })];
   return await responseOfTexts(texts, call);
 }

@@ -11,6 +11,7 @@ import { warnOfReaders } from "../platform.ts";
 import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
 import {
+  callableBy,
   decide,
   howNameMatches,
   isClosed,
@@ -21,7 +22,7 @@ import {
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 import { walletCallIn } from "./wallet-names.ts";
-import { isWalletPath, walletOperations } from "./wallets.ts";
+import { isWalletPath } from "./wallets.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
@@ -197,12 +198,10 @@ export function rightsIn(
   forward: ResolvedForward,
 ): ClientRights[] {
   const entries = decide(operations, forward);
-  return forward.clients.map((client) => {
-    const { name } = client;
-    const own = entries.filter(({ clients }) => clients.includes(name))
-      .map(({ operation }) => operation);
-    return { name, operations: [...own, ...walletOperations(client, operations)] };
-  });
+  return forward.clients.map((client) => ({
+    name: client.name,
+    operations: callableBy(client, entries),
+  }));
 }
 
 /** Tells which writes and secrets each client may call, for the log. */

@@ -220,6 +220,20 @@ function decideOpen(
   return refused("it has no access mark; list it in forward.open or forward.clients");
 }
 
+/** Lists what a client may call beyond what is open. Calls of wallets are named as in its list. */
+export function callableBy(
+  { name, allow: { names } }: ResolvedClient,
+  entries: readonly PolicyEntry[],
+): NodeOperation[] {
+  const own = entries.filter(({ clients }) => clients.includes(name));
+  const ofWallets = names.flatMap((name) => {
+    const method = walletCallIn(name)?.method;
+    const found = entries.find(({ operation: one }) => one.isMethod && one.name === method);
+    return found ? { ...found.operation, name } : [];
+  });
+  return [...own.map(({ operation }) => operation), ...ofWallets];
+}
+
 export const isClosed = ({ access }: NodeOperation): boolean =>
   access === "write" || access === "secret";
 

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { NodeOperation } from "../openapi/node-operation.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import type { PolicyEntry, ResolvedClient } from "./policy.ts";
 import { nameAtWallet, walletCallIn } from "./wallet-names.ts";
@@ -44,14 +43,3 @@ export function atWallet(
     isOpenable: true,
   };
 }
-
-/** Lists the methods that a client may call at paths of wallets, named as in its list. */
-export const walletOperations = (
-  { allow: { names } }: ResolvedClient,
-  methods: readonly NodeOperation[],
-): NodeOperation[] =>
-  names.flatMap((name) => {
-    const method = walletCallIn(name)?.method;
-    const operation = methods.find((one) => one.isMethod && one.name === method);
-    return operation ? { ...operation, name } : [];
-  });
