@@ -216,30 +216,23 @@ export function refusalOfParameter(place: string, name: string, rule: string): R
   });
 }
 
-/** @throws {Refusal} if the value of a parameter does not match the schema */
-function requireMatch(schema: JsonObject, value: unknown, place: string, name: string): void {
-  refuseViolation(violationOf(schema, value), place, name);
-}
-
 /** A text with fewer characters is checked in a few milliseconds, whatever its patterns. */
 const SHORT = 4096;
 
-/**
- * Does the same as `requireMatch` for the JSON text of a value, which may be long.
- *
- * @throws {Refusal} if the value of a parameter does not match the schema
- */
+/** @throws {Refusal} if the JSON text of a value, which may be long, does not match the schema */
 async function requireJson(
   schema: JsonObject,
   text: string,
   place: string,
   name: string,
 ): Promise<void> {
-  if (text.length < SHORT) return requireMatch(schema, parseComparable(text), place, name);
-  const value = await inSlices(parsingComparable(text));
-  refuseViolation(await inSlices(findViolation(schema, value)), place, name);
+  const found = text.length < SHORT
+    ? violationOf(schema, parseComparable(text))
+    : await inSlices(findViolation(schema, await inSlices(parsingComparable(text))));
+  refuseViolation(found, place, name);
 }
 
+/** @throws {Refusal} if there is a violation */
 function refuseViolation(found: Violation | undefined, place: string, name: string): void {
   if (!found) return;
   const path = [name, ...found.path].filter(Boolean).join(".");
@@ -325,11 +318,12 @@ function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
   if (first === undefined) return;
   if (!isList) {
     if (texts.length > 1) throw refusalOfParameter(place, name, "must be given only once");
-    return requireMatch(schema, scalarOf(schema, first), place, name);
+    return refuseViolation(violationOf(schema, scalarOf(schema, first)), place, name);
   }
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
   const itemSchema = objectOf(schema.items);
-  requireMatch(schema, items.map((text) => scalarOf(itemSchema, text)), place, name);
+  const values = items.map((text) => scalarOf(itemSchema, text));
+  refuseViolation(violationOf(schema, values), place, name);
 }
 
 /** No exponent: a node may read the digits before it as the number. */
