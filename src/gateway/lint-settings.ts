@@ -37,12 +37,13 @@ export function lintNames(
   forward: ResolvedForward,
   wallets?: string,
 ): ForwardDiagnostic[] {
-  return listedNames(forward).flatMap(({ list, name, isOpen }) => {
+  return listedNames(forward).flatMap((listed) => {
+    const { list, name } = listed;
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
     const found = walletCallIn(name)
-      ? lintWalletCall(operations, forward, { isOpen, name, wallets })
-      : lintName(operations, isOpen, name);
+      ? lintWalletCall(operations, forward, listed, wallets)
+      : lintName(operations, listed);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
 }
@@ -52,11 +53,8 @@ type NameDiagnostic = [level: ForwardDiagnostic["level"], what: string];
 function lintWalletCall(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
-  { isOpen, name, wallets }: {
-    readonly isOpen: boolean;
-    readonly name: string;
-    readonly wallets: string | undefined;
-  },
+  { isOpen, name }: ListedName,
+  wallets: string | undefined,
 ): NameDiagnostic[] {
   const { path, method } = walletCallIn(name)!;
   if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
@@ -76,8 +74,7 @@ function lintWalletCall(
 
 function lintName(
   operations: readonly NodeOperation[],
-  isOpen: boolean,
-  name: string,
+  { isOpen, name }: ListedName,
 ): NameDiagnostic[] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
