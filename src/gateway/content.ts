@@ -18,15 +18,8 @@ import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
-/** The same for JSON-RPC of a client with a token, if `forward.limit` is not less. */
-const NAMED_RPC_MAX = 16 * JSON_MAX;
-
-/**
- * Returns the maximum length of JSON-RPC, and of a content that is checked: a block, or a
- * transaction with blobs, has megabytes.
- */
-export const jsonSizeMax = (isNamed: boolean, limit: number): number =>
-  isNamed ? Math.max(JSON_MAX, Math.min(limit, NAMED_RPC_MAX)) : JSON_MAX;
+/** The same for a client with a token: a block, or a transaction with blobs, has megabytes. */
+export const NAMED_JSON_MAX: number = 16 * JSON_MAX;
 
 /** The maximum nesting depth of JSON that is read. */
 export const CALL_DEPTH_MAX = 64;

@@ -13,7 +13,7 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
-import { jsonSizeMax } from "./content.ts";
+import { JSON_MAX, NAMED_JSON_MAX } from "./content.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { type CallsToBegin, Lease } from "./lease.ts";
 import { Capacity } from "./capacity.ts";
@@ -159,9 +159,9 @@ export class Gateway {
     return made?.of === description && made.kind === this.node.kind ? made.table : undefined;
   }
 
-  /** Returns the maximum length of a client's JSON, in bytes. */
+  /** Returns the maximum length of JSON-RPC, and of content that is checked, in bytes. */
   jsonSizeMax({ client }: Caller): number {
-    return jsonSizeMax(client !== undefined, this.limit);
+    return client ? Math.max(JSON_MAX, Math.min(this.limit, NAMED_JSON_MAX)) : JSON_MAX;
   }
 
   #adapt(kind: Kind | undefined): void {
