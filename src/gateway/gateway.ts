@@ -296,12 +296,12 @@ export class Recording {
     this.#lease = lease;
   }
 
-  end(status: number, ended: number = performance.now()): void {
+  end(status: number): void {
     this.#gateway.report({
       operation: this.#operation.name,
       client: this.#lease.client.name,
       status,
-      milliseconds: ended - this.#started,
+      milliseconds: performance.now() - this.#started,
       bytes: this.bytes,
     });
   }
