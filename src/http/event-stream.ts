@@ -126,28 +126,39 @@ export class EventStream<Name extends string> {
   }
 
   open(request: ServedRequest, query: URLSearchParams, address: string | undefined): Response {
-    const { names, listeners, perAddress } = this.#options;
+    const { names } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
       .map((name) => name.trim());
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
       return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
     if (request.method === "HEAD") return bareResponse(200, EVENT_HEADERS);
-    if (this.#hasEnded) {
-      const detail = "These events have ended; ask for them again";
-      return problem(503, detail, { "retry-after": "5" });
-    }
-    if (this.#listeners.size >= listeners) {
-      return problem(503, "Too many listeners", { "retry-after": "5" });
-    }
     const client = address && clientAt(address);
+    const obstacle = this.#obstacleFor(client);
+    if (obstacle !== undefined) return problem(503, obstacle, { "retry-after": "5" });
+    const wanted = new Set([...asked.length > 0 ? asked : names, "snapshot"]);
+    return bareResponse(200, EVENT_HEADERS, this.#streamFor(request, client, wanted));
+  }
+
+  /** Returns why a client cannot listen now. */
+  #obstacleFor(client: string | undefined): string | undefined {
+    const { listeners, perAddress } = this.#options;
+    if (this.#hasEnded) return "These events have ended; ask for them again";
+    if (this.#listeners.size >= listeners) return "Too many listeners";
     const ofClient = [...this.#listeners].filter((each) => each.client === client);
-    if (client !== undefined && ofClient.length >= perAddress) {
-      return problem(503, "Too many listeners from this address", { "retry-after": "5" });
-    }
+    return client !== undefined && ofClient.length >= perAddress
+      ? "Too many listeners from this address"
+      : undefined;
+  }
+
+  #streamFor(
+    request: ServedRequest,
+    client: string | undefined,
+    names: ReadonlySet<string>,
+  ): ReadableStream<Bytes> {
     const from = this.#positionOf(request.headers.get("last-event-id"));
     let listener: Listener;
-    const stream = new ReadableStream<Bytes>({
+    return new ReadableStream({
       start: (controller) => {
         listener = {
           client,
@@ -157,7 +168,7 @@ export class EventStream<Name extends string> {
             : performance.now() + UNWATCHED_MAX_MS,
           wantsMore: false,
           sent: from ?? this.#last,
-          names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
+          names,
         };
         controller.enqueue(encodeText(writeRetry()));
         if (from === undefined) this.#enqueue(listener, this.#whole());
@@ -170,7 +181,6 @@ export class EventStream<Name extends string> {
       },
       cancel: () => this.#remove(listener),
     }, { highWaterMark: 0 });
-    return bareResponse(200, EVENT_HEADERS, stream);
   }
 
   end(): void {
