@@ -6,7 +6,7 @@
  */
 import type { Bytes } from "../bytes.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
-import { inSlices, type Work } from "../slices.ts";
+import { pause } from "../slices.ts";
 import type { Content } from "./content.ts";
 import { invalidCall } from "./refusal.ts";
 
@@ -56,10 +56,11 @@ export async function refuseOtherMethods(
   const findInForm = finderOf(type);
   if (findInForm && headers.has("content-encoding")) throw ENCODED;
   if (!findInForm && !isJson) return;
-  await inSlices(searchBlocks(bytes, (text) => {
+  for (const text of blocksOf(bytes)) {
     if (findInForm) check(findInForm(text));
     if (isJson) check(namesInJson(text));
-  }));
+    await pause();
+  }
 }
 
 /** Some frameworks read a body without a type as a form. PHP ends a type at a comma or space. */
@@ -73,10 +74,9 @@ function finderOf(type: string): ((text: string) => string[]) | undefined {
 const BLOCK = 65_536, OVERLAP = 4096;
 const latin1 = new TextDecoder("latin1");
 
-function* searchBlocks(bytes: Bytes, search: (text: string) => void): Work<void> {
+function* blocksOf(bytes: Bytes): Generator<string> {
   for (let at = 0; at < bytes.byteLength; at += BLOCK) {
-    search(latin1.decode(bytes.subarray(at, at + BLOCK + OVERLAP)));
-    yield;
+    yield latin1.decode(bytes.subarray(at, at + BLOCK + OVERLAP));
   }
 }
 
