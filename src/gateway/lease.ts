@@ -52,7 +52,7 @@ export interface CallsToBegin {
 type Phase = "waiting" | "calling" | "sending" | "ended";
 
 /** A batch has only one lease. The code that creates a lease must call `dispose`. */
-export class Lease implements LeaseHolder {
+export class Lease {
   readonly gone: Signal;
   readonly client: CallingClient;
   readonly quota: Quota | undefined;
