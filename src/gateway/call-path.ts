@@ -25,12 +25,12 @@ import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
 import { takesToken, unsentParametersOf } from "./policy.ts";
 import {
-  afterwards,
   invalidCall,
   NO_UPGRADE,
   problemOfRefusal,
   READS_SLOWLY,
   Refusal,
+  toUncertain,
 } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -330,6 +330,6 @@ class RelayedContent {
     this.#endLease();
     this.#recording.bytes = this.#upstream.size;
     if (error === undefined) this.#recording.end(this.#upstream.status);
-    else this.#recording.fail(afterwards(error));
+    else this.#recording.fail(toUncertain(error));
   }
 }

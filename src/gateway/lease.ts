@@ -23,7 +23,7 @@ import { ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import type { Capacity } from "./capacity.ts";
 import { Deadline } from "./deadline.ts";
 import type { Quota } from "./quota.ts";
-import { afterwards, FULL, type Refusal, STOPPING } from "./refusal.ts";
+import { FULL, type Refusal, STOPPING, toUncertain } from "./refusal.ts";
 import { ANONYMOUS, type CallingClient, type Slot } from "./slots.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -123,7 +123,7 @@ export class Lease {
       return response;
     } catch (error) {
       if (!clientSignal.aborted) this.#pending = undefined;
-      throw error === clientSignal.reason ? afterwards(error) : error;
+      throw error === clientSignal.reason ? toUncertain(error) : error;
     }
   }
 

@@ -77,7 +77,7 @@ export const TOKEN_ENDED: Refusal = new Refusal(
 );
 
 /** Adds to a refusal that the call may have been sent, so that the node may have carried it out. */
-export function afterwards(reason: unknown): unknown {
+export function toUncertain(reason: unknown): unknown {
   if (!(reason instanceof Refusal)) return reason;
   const { status, code, message, details } = reason;
   return new Refusal(status, code, message, { ...details, isUncertain: true });

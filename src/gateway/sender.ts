@@ -16,7 +16,7 @@ import type { Capacity } from "./capacity.ts";
 import type { Lease } from "./lease.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { afterwards, FULL } from "./refusal.ts";
+import { FULL, toUncertain } from "./refusal.ts";
 import { ANONYMOUS } from "./slots.ts";
 import { sendVerified } from "./send-verified.ts";
 import { sendUpstream, type UpstreamResponse } from "./upstream.ts";
@@ -154,7 +154,7 @@ export class Sender {
    * @throws {Refusal} if the budget has no room
    */
   reserve(bytes: number): void {
-    if (!this.#lease.responseBytes.set(bytes)) throw afterwards(FULL);
+    if (!this.#lease.responseBytes.set(bytes)) throw toUncertain(FULL);
   }
 }
 

@@ -16,12 +16,12 @@ import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type ReservedBytes, SMALL_BYTES } from "./budget.ts";
 import {
-  afterwards,
   CREDENTIALS_REJECTED,
   CREDENTIALS_WANTED,
   FULL,
   Refusal,
   STREAMED,
+  toUncertain,
 } from "./refusal.ts";
 
 export interface UpstreamAuth {
@@ -107,7 +107,7 @@ export class UpstreamResponse {
         if (stop.aborted) return;
         if (!part) this.isWhole = true;
         else if (reserved.set(Math.max(this.received, SMALL_BYTES))) collector.push(part);
-        else throw afterwards(FULL);
+        else throw toUncertain(FULL);
       }
       this.parts = collector.empty();
     } catch (error) {
