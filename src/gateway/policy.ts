@@ -99,10 +99,10 @@ export interface PolicyEntry {
   readonly isOpenable: boolean;
 }
 
-export function decide(
-  operations: readonly NodeOperation[],
-  forward: Pick<ResolvedForward, "open" | "clients">,
-): PolicyEntry[] {
+/** The settings that decide what may be called. */
+type Rights = Pick<ResolvedForward, "open" | "clients">;
+
+export function decide(operations: readonly NodeOperation[], forward: Rights): PolicyEntry[] {
   const entries = operations.map((operation) => decideOne(operation, forward));
   const byName = new Map(entries.map((entry) => [entry.operation.name, entry]));
   return entries.map((entry) => {
@@ -115,11 +115,7 @@ export function decide(
  * Two operations of one path, such as `/auth/{github}/login` and `/auth/{ldap}/login`, can be
  * called if the policy says the same of both.
  */
-function decideTwin(
-  entry: PolicyEntry,
-  twin: PolicyEntry,
-  forward: Parameters<typeof decide>[1],
-): PolicyEntry {
+function decideTwin(entry: PolicyEntry, twin: PolicyEntry, forward: Rights): PolicyEntry {
   const { operation } = entry;
   if (operation.isChecked || twin.operation.isChecked) return entry;
   const own = decideOne({ ...operation, obstacle: undefined }, forward);
@@ -127,10 +123,7 @@ function decideTwin(
   return isSame ? { ...own, operation } : entry;
 }
 
-function decideOne(
-  operation: NodeOperation,
-  { open, clients }: Parameters<typeof decide>[1],
-): PolicyEntry {
+function decideOne(operation: NodeOperation, { open, clients }: Rights): PolicyEntry {
   const obstacle = obstacleOf(operation);
   const { isOpen, reason } = obstacle === undefined
     ? decideOpen(operation, open)
