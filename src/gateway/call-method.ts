@@ -29,7 +29,7 @@ import {
 } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
-import { responseOfTexts } from "./rpc-replies.ts";
+import { respondWithTexts } from "./rpc-replies.ts";
 import type { Sender } from "./sender.ts";
 
 export const methodCalls = (subscriber: Resource<Subscriber>): CallProtocol => ({
@@ -91,7 +91,7 @@ async function callMethod(
     ? refuseAsNode(await readRpcError(outcome.json!))
     : subscribed
     ? completeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, subscribed.events, call.common)
-    : await responseOfTexts([outcome.result], call);
+    : await respondWithTexts({ texts: [outcome.result] }, call);
   recording.end(response.status);
   return response;
 }

@@ -6,7 +6,7 @@
 import { encodeText } from "../bytes.ts";
 import { withHint } from "../http/problem.ts";
 import { isWebSocket } from "../http/request.ts";
-import { bareResponse, completeResponse } from "../http/response.ts";
+import { bareResponse } from "../http/response.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome } from "../node/rpc.ts";
@@ -25,7 +25,7 @@ import {
   type Reply,
   replyFromFault,
   replyFromRefusal,
-  responseOfTexts,
+  respondWithTexts,
   unavailable,
   writeRefusalAlone,
   writeReplies,
@@ -54,7 +54,7 @@ export const rpcAtUnknownPath: CallProtocol = {
     const refusal = new Refusal(404, CODES.noMethod, message);
     const body = await readCalls(call);
     call.lease.charge(refusal, body.calls.length);
-    return await respondWithReplies(
+    return await respondWithTexts(
       { ...writeReplies(body, repliesFromRefusal(refusal, body)), status: 404 },
       call,
     );
@@ -70,15 +70,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const isOfWallet = isWalletPath(path, (await gateway.node.definition())?.wallets);
   const body = await readCalls(call, gateway.jsonSizeMax(caller));
   const context = { table, caller, lease, wallet: isOfWallet ? path : undefined };
-  return await respondWithReplies(await new RpcExchange(gateway, context).respond(body), call);
-}
-
-async function respondWithReplies(
-  { texts, status, headers }: WrittenReplies,
-  call: Call,
-): Promise<Response> {
-  if (texts.length === 0) return completeResponse(status, headers, null, call.common);
-  return await responseOfTexts(texts, call, status, headers);
+  return await respondWithTexts(await new RpcExchange(gateway, context).respond(body), call);
 }
 
 /** A call on its way to the node. The outcome of one that could not be sent has an `error`. */
@@ -138,9 +130,9 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   const replies = body && writeReplies(body, repliesFromRefusal(refusal, body));
-  if (replies && characterCount(replies.texts) <= REFUSALS_MAX) return responseOfReplies(replies);
+  if (replies && characterCount(replies.texts) <= REFUSALS_MAX) return bareResponseOf(replies);
   const texts = writeRefusalAlone(refusal);
-  return responseOfReplies({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
+  return bareResponseOf({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 
 interface RecordedCall extends ReadyCall {
@@ -271,7 +263,7 @@ class RpcExchange {
       recording.bytes = Math.round(sent.size / calls.length);
       recording.end(200);
     }
-    return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
+    return { texts: [sent.text], status: 200, headers: JSON_HEADERS };
   }
 
   #isByConnection({ entry }: RecordedCall): boolean {
@@ -361,7 +353,8 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
   };
 }
 
-function responseOfReplies({ texts, status, headers }: WrittenReplies): Response {
+/** For calls without a lease. */
+function bareResponseOf({ texts, status, headers }: WrittenReplies): Response {
   if (texts.length === 0) return bareResponse(status, headers);
   const bytes = encodeText(texts.join(""));
   return bareResponse(

@@ -6,7 +6,7 @@
 import { SELF_PATH } from "../http/own-paths.ts";
 import type { Call, CallProtocol } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { responseOfTexts } from "./rpc-replies.ts";
+import { respondWithTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
 import { callableBy } from "./policy.ts";
 import { problemOfRefusal } from "./refusal.ts";
@@ -33,5 +33,5 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
   const { name, per_minute } = settings;
   const operations = callableBy(settings, table.entries).map(({ name }) => name);
   const texts = [JSON.stringify({ name, operations, per_minute })];
-  return await responseOfTexts(texts, call);
+  return await respondWithTexts({ texts }, call);
 }

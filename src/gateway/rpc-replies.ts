@@ -26,20 +26,29 @@ export interface Reply {
   readonly isJsonRpc1?: boolean | undefined;
 }
 
-/**
- * Makes the response to a call from the parts of its JSON text.
- *
- * @param headers are changed
- */
-export async function responseOfTexts(
-  texts: readonly string[],
+/** What a request gets. */
+export interface WrittenReplies {
+  /** The texts that make the response one after the other; none if all calls are notifications. */
+  readonly texts: readonly string[];
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Makes the response to a request from the parts of its JSON text. */
+export async function respondWithTexts(
+  { texts, status = 200, headers = JSON_HEADERS }:
+    & Pick<WrittenReplies, "texts">
+    & Partial<WrittenReplies>,
   { lease, common }: Call,
-  status: number = 200,
-  headers: Record<string, string> = { ...JSON_HEADERS },
 ): Promise<Response> {
+  if (texts.length === 0) return completeResponse(status, headers, null, common);
   const bytes = await encodeTexts(texts);
-  headers["content-length"] = String(bytes.byteLength);
-  return completeResponse(status, headers, lease.holdUntilSent([bytes]), common);
+  return completeResponse(
+    status,
+    { ...headers, "content-length": String(bytes.byteLength) },
+    lease.holdUntilSent([bytes]),
+    common,
+  );
 }
 
 /** Clients know these words. */
@@ -95,13 +104,6 @@ export function repliesFromRefusal(refusal: Refusal, { calls }: RpcBody): Reply[
       ? replyFromFault(one)
       : replyFromRefusal(isOff ? unavailable(one.method, message, "forward") : refusal)
   );
-}
-
-export interface WrittenReplies {
-  /** The texts that make the response one after the other; none if all calls are notifications. */
-  readonly texts: readonly string[];
-  readonly status: number;
-  readonly headers: Record<string, string>;
 }
 
 /** @param replies what each call gets */
