@@ -1,6 +1,7 @@
 /** A simulated node whose clock and health the test controls. */
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
+import type { Clock } from "../src/info/clock.ts";
 import type { Snapshot } from "../src/info/info.ts";
 import { Monitor } from "../src/info/monitor.ts";
 import { NodeMemory } from "../src/info/node-memory.ts";
@@ -58,14 +59,6 @@ export function setScene(
   { fetch, info = {}, node = {}, kinds = KINDS, memory = new NodeMemory() }: SceneOptions,
 ): Scene {
   const said: string[] = [];
-  const span = 3_600_000;
-  const history = new History(
-    span,
-    typeof info === "function" ? [] : info.hide ?? [],
-    {
-      samples: [],
-    },
-  );
   let changes = 0;
   const held: Held = {
     monotonic: 1000,
@@ -76,6 +69,16 @@ export function setScene(
     gate: Promise.resolve(),
     fetch,
   };
+  const clock: Clock = {
+    now: () => ({
+      monotonic: held.monotonic + held.slept,
+      awake: held.monotonic,
+      date: held.date,
+    }),
+  };
+  const span = 3_600_000;
+  const hide = typeof info === "function" ? [] : info.hide ?? [];
+  const history = new History(span, hide, { samples: [] }, clock);
   const played = contextFor("http://node.example", {
     ...node,
     timeout: milliseconds(node.timeout ?? "2s"),
@@ -102,13 +105,7 @@ export function setScene(
       memory,
       log: (message, { level }) => said.push(`${level}: ${message}`),
       onError: (error) => assert.unreachable(String(error)),
-      clock: {
-        now: () => ({
-          monotonic: held.monotonic + held.slept,
-          awake: held.monotonic,
-          date: held.date,
-        }),
-      },
+      clock,
     },
   );
   monitor.onInfo.add((info, measured) => history.note(info, measured));

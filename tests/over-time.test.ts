@@ -120,6 +120,20 @@ overTime(
   },
 );
 
+overTime(
+  "the history has no sample that is older than an hour, even if no query follows",
+  async () => {
+    const { info, pass, history } = play1({ height: 1 });
+    await info();
+    pass(15_000);
+    await info();
+    const { etag } = await history.get();
+    pass(3_600_000);
+    assert.equal((await readHistory({ history })).at, ["2026-01-02T00:00:15.000Z"]);
+    assert.is.not((await history.get()).etag, etag);
+  },
+);
+
 overTime("the response times in the history have at most two significant digits", async () => {
   const { info, pass, history } = play1({ height: 1 });
   for (let i = 0; i < 20; i++) {

@@ -66,3 +66,6 @@ export class SystemClock implements Clock {
     this.#tickedAt = passed;
   }
 }
+
+/** The memory of a node outlives what uses it, so there is one clock for all. */
+export const CLOCK: Clock = new SystemClock();

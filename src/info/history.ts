@@ -6,7 +6,7 @@
 import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Info } from "./info.ts";
-import type { Instant } from "./clock.ts";
+import type { Clock, Instant } from "./clock.ts";
 import { createRunId } from "../run-id.ts";
 import { startOf } from "../untrusted-text.ts";
 
@@ -40,19 +40,22 @@ export class History {
   readonly #hide: readonly string[];
   #runId: string | undefined;
   readonly #memory: HistoryMemory;
+  readonly #clock: Clock;
   #columns: readonly string[];
-  #taken = 0;
+  #changes = 0;
   #representation: Promise<Representation> | undefined;
 
-  constructor(span: number, hide: readonly string[], memory: HistoryMemory) {
+  constructor(span: number, hide: readonly string[], memory: HistoryMemory, clock: Clock) {
     this.#span = span;
     this.#interval = span / SAMPLES_MAX;
     this.#hide = hide;
     this.#memory = memory;
+    this.#clock = clock;
     this.#columns = COLUMNS.filter((key) => !hide.includes(key));
   }
 
   note(info: Info, { took, columns = COLUMNS, monotonic, date }: Measured): void {
+    this.#forget(monotonic);
     const { samples } = this.#memory;
     const last = samples.at(-1);
     this.#columns = columns.filter((key) => !this.#hide.includes(key));
@@ -62,22 +65,33 @@ export class History {
     const values = Object.fromEntries(
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
-    const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
     // Between two regular samples, only the first and the latest change of the status are kept:
     // frequent changes must not fill the history, and a recovery must not hide an outage.
-    if (!isDue && !last.isDue && samples.at(-2)?.isDue === false) kept.pop();
-    const sample = { monotonic, date, took, values, isDue };
-    this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
-    this.#taken++;
+    const isExtra = !isDue && !last.isDue && samples.at(-2)?.isDue === false;
+    const kept = isExtra ? samples.slice(0, -1) : samples;
+    this.#change([...kept, { monotonic, date, took, values, isDue }].slice(-SAMPLES_MAX));
+  }
+
+  /** Drops the samples that are older than the span. */
+  #forget(now: number): void {
+    const { samples } = this.#memory;
+    const kept = samples.filter(({ monotonic }) => now - monotonic <= this.#span);
+    if (kept.length < samples.length) this.#change(kept);
+  }
+
+  #change(samples: readonly Sample[]): void {
+    this.#memory.samples = samples;
+    this.#changes++;
     this.#representation = undefined;
   }
 
   get(): Promise<Representation> {
+    this.#forget(this.#clock.now().monotonic);
     this.#runId ??= createRunId();
     return this.#representation ??= represent(this.#write(), {
       type: "application/json",
       cache: "private, no-cache",
-      tag: `${this.#runId}-h${this.#taken.toString(36)}`,
+      tag: `${this.#runId}-h${this.#changes.toString(36)}`,
     });
   }
 

@@ -6,7 +6,7 @@
 import { textOf } from "../json/values.ts";
 import { Listeners } from "../listeners.ts";
 import type { Node } from "../node/node.ts";
-import { type Clock, SystemClock } from "./clock.ts";
+import { CLOCK, type Clock } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
 import { IdentityCheck } from "./identity-check.ts";
@@ -55,9 +55,6 @@ interface InfoReport extends NodeReport {
   /** The keys that `/v1/info` lacks, with the reasons. */
   readonly omitted: ReadonlyMap<string, string>;
 }
-
-/** The memory of a node outlives its monitor, so all of them have one clock. */
-const CLOCK = new SystemClock();
 
 export class Monitor {
   /** Told each published info object. */

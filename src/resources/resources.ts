@@ -13,6 +13,7 @@ import { clientAddress } from "../http/request.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import { encodeText } from "../bytes.ts";
 import { NodeEvents } from "../info/events.ts";
+import { CLOCK } from "../info/clock.ts";
 import { History } from "../info/history.ts";
 import { Monitor } from "../info/monitor.ts";
 import { isWithoutNode, settingsOf } from "../info/query-plan.ts";
@@ -217,7 +218,7 @@ export class Resources {
 function openHistory(options: ResolvedOptions): History | undefined {
   const { history = DEFAULTS.history, hide = [] } = settingsOf(options.info);
   if (history === "off") return undefined;
-  return new History(milliseconds(history), hide, options.memory.history);
+  return new History(milliseconds(history), hide, options.memory.history, CLOCK);
 }
 
 function watchInterval(options: ResolvedOptions): number {
