@@ -160,13 +160,24 @@ monitor("a node of no kind that refuses or hangs is not ok", async () => {
   held.failure = "ECONNREFUSED";
   pass(2000);
   const { status, status_code } = await infoMeanwhile();
-  assert.equal([status, status_code], ["unreachable", "connection_refused"]);
+  assert.equal([status, status_code], ["stale", "connection_refused"]);
   held.failure = undefined;
   pass(1000);
   assert.is((await infoMeanwhile()).status, "ok");
   held.gate = new Promise(() => {});
   pass(2000);
   assert.is((await infoMeanwhile()).status_code, "timeout");
+});
+
+monitor("a node of no kind is stale before it is unreachable", async () => {
+  const { held, pass, info } = scene({ node: { kind: "none" }, fetch: answers({ "/": 200 }) });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(2000);
+  const { status, updated_at } = await info();
+  assert.equal([status, updated_at], ["stale", "2026-01-02T00:00:00.000Z"]);
+  pass(60_000);
+  assert.is((await info()).status, "unreachable");
 });
 
 monitor("a proxy without a node is not ok", async () => {

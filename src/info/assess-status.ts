@@ -90,7 +90,7 @@ function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
   const { required } = cache;
   if (!cache.isUnreachable) return undefined;
   const error = mainFailure(required.map((name) => cache.errorOf(name)!));
-  const isStale = required.some((name) => responses.get(name)?.values.size);
+  const isStale = required.some((name) => responses.has(name));
   if (!isStale) return statusOfError(error, "unreachable");
   return withLastSync(statusOfError(error, "stale"), evidence);
 }

@@ -29,9 +29,9 @@ probe(
     await node.close();
     let seen = await asks(command, service.url);
     while (seen[0] === 0) seen = await asks(command, service.url);
-    assert.equal(seen, [1, "unreachable (connection_refused): connection refused\n", ""]);
-    const accepted = await asks(command, service.url, "--accept", "ok,unreachable");
-    assert.equal(accepted, [0, "unreachable (connection_refused): connection refused\n", ""]);
+    assert.equal(seen, [1, "stale (connection_refused): connection refused\n", ""]);
+    const accepted = await asks(command, service.url, "--accept", "ok,stale");
+    assert.equal(accepted, [0, "stale (connection_refused): connection refused\n", ""]);
     await service.stop();
   }),
 );
