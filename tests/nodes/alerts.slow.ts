@@ -16,7 +16,7 @@ import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
-import { type Bench, bench } from "./_bench.ts";
+import { type Bench, bench, RUNTIME, RUNTIMES } from "./_bench.ts";
 import { call, type Daemon, until } from "./_daemon.ts";
 import { ETCD, NATS, startEtcdCluster } from "./_start-services.ts";
 
@@ -243,8 +243,17 @@ testWhere(
 
     await alone!.stop();
     await fires("NodefaceDown", alone!);
+    const { port: ownPort } = new URL(alone!.url);
+    for (let restarts = 0; restarts < 3; restarts++) {
+      const command = [...RUNTIMES[RUNTIME]!, "--metrics", "--port", ownPort];
+      const again = await bench.daemon(command, Number(ownPort));
+      await fires("NodefaceDown", alone!, false);
+      await again.stop();
+      await fires("NodefaceDown", alone!);
+    }
+    await fires("NodefaceRestarting", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 13, "this test covers every alert");
+    assert.is(names?.length, 14, "this test covers every alert");
   }),
 );
 

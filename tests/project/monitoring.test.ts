@@ -30,7 +30,7 @@ monitoring("every path requested by the probes in docs/monitoring.md returns 200
 monitoring("the alerts use only metrics and codes that exist", () => {
   const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
   const codes = STATUS_CODES as readonly string[];
-  const used = [...text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)];
+  const used = [...text.matchAll(/\b((?:node(?:face)?|process)_\w+)(?:\{(.*?)\})?/g)];
   assert.ok(used.length > 10, `${used.length} metrics`);
   for (const [, name, labels = ""] of used) {
     assert.ok(Object.hasOwn(METRICS, name!), name);
