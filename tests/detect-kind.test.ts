@@ -113,6 +113,16 @@ detect(
   },
 );
 
+detect("a node that warms up is starting, even if several kinds may fit", async () => {
+  const error = { code: -28, message: "Loading block index…" };
+  const fetch = () => Promise.resolve(Response.json({ result: null, error, id: 0 }));
+  const kinds = { ...KINDS, mine: { ...KINDS.bitcoin!, extends: "bitcoin" } };
+  const played = contextFor("http://127.0.0.1:1", { kinds, fetch });
+  const { status } = await detectKind(played, new LightSignal());
+  const reason = "is warming up, and responds like bitcoin or mine";
+  assert.equal(status, { status: "starting", code: "warming_up", reason });
+});
+
 detect("a node of Substrate with an EVM is of the kind substrate", async () => {
   const results: Record<string, unknown> = {
     eth_chainId: "0x504",

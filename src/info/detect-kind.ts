@@ -138,8 +138,9 @@ function statusOfUnknown(
   const warming = trials.filter(({ name, errors }) =>
     errors.some((error) => isWarmingUpError(error, kinds[name]!.health))
   );
-  if (warming.length === 1) {
-    const reason = `is warming up, and responds like ${warming[0]!.name}`;
+  if (warming.length > 0) {
+    const names = warming.map(({ name }) => name).join(" or ");
+    const reason = `is warming up, and responds like ${names}`;
     return { status: "starting", code: "warming_up", reason };
   }
   const hasResponded = trials.some(({ errors }) => errors.length === 0) ||
