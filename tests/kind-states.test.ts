@@ -164,20 +164,29 @@ states("the version of an application that executes a block is not that of Comet
 states(
   "a beacon node of mainnet whose head stands still is stalled, whatever it says",
   async () => {
-    const { info, pass } = nodeLike(
-      "beacon",
-      (request) =>
-        request.endsWith("/deposit_contract")
-          ? Response.json({ data: { chain_id: "1", address: "0x0" } })
-          : undefined,
-    );
-    assert.is((await info()).status, "ok");
-    for (let minute = 0; minute < 11; minute++) {
-      pass(60_000);
-      await info();
+    const { data } = RECORDINGS.get("beacon")!.answers["GET /eth/v1/node/syncing"] as {
+      data: JsonObject;
+    };
+    for (const grows of [false, true]) {
+      let slots = 0;
+      const { info, pass } = nodeLike("beacon", (request) => {
+        if (request.endsWith("/deposit_contract")) {
+          return Response.json({ data: { chain_id: "1", address: "0x0" } });
+        }
+        if (!grows || !request.endsWith("/syncing")) return undefined;
+        const distance = { sync_distance: String(slots), is_syncing: slots > 8 };
+        return Response.json({ data: { ...data, ...distance } });
+      });
+      assert.is((await info()).status, "ok");
+      for (let minute = 0; minute < 13; minute++) {
+        pass(60_000);
+        slots += 5;
+        await info();
+      }
+      const { status_code, status_reason } = await info();
+      const reason = grows ? "is syncing without progress for 11 min" : "no new block for 13 min";
+      assert.equal([status_code, status_reason], ["stalled", reason]);
     }
-    const { status_code, status_reason } = await info();
-    assert.equal([status_code, status_reason], ["stalled", "no new block for 11 min"]);
   },
 );
 
