@@ -192,7 +192,8 @@ monitor("a proxy without a node is not ok", async () => {
   }
 });
 
-const OF_PROXIES = ["<html>", "no available server", "no healthy upstream"];
+/** Caddy says nothing. */
+const OF_PROXIES = ["", "<html>", "no available server", "no healthy upstream"];
 
 monitor("a 503 is a node's own, unless it is what a proxy says", async () => {
   for (const kind of ["ethereum", "etcd"]) {
@@ -203,6 +204,13 @@ monitor("a 503 is a node's own, unless it is what a proxy says", async () => {
       assert.is((await info()).status_code, expected, `${kind} ${text}`);
     }
   }
+  // No proxy says this in JSON-RPC.
+  const error = { code: 503, message: "busy" };
+  const { info } = scene({
+    fetch: (_, { body } = {}) =>
+      Promise.resolve(Response.json({ id: JSON.parse(String(body)).id, error })),
+  });
+  assert.is((await info()).status_code, "bad_answer");
 });
 
 monitor("a node behind a proxy that says 502 or 504 is away, whatever its kind is", async () => {

@@ -50,7 +50,7 @@ export const SYNC_PAUSE: Duration = "1h";
 
 /** Tells whether an error is one of a node of this kind that starts. */
 export function isWarmingUpError(
-  { number, text }: Pick<SourceError, "number" | "text">,
+  { number, text = "" }: Pick<SourceError, "number" | "text">,
   { warming_up, warming_up_text }: Partial<KindHealth> = {},
 ): boolean {
   if (number !== undefined && warming_up?.includes(number)) return true;

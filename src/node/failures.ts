@@ -56,7 +56,7 @@ export class SourceError extends Error {
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean = false;
   /** The start of what an HTTP server refused the request with; never shown. */
-  readonly text: string = "";
+  readonly text: string | undefined;
   constructor(
     code: FailureCode,
     message: string,
@@ -106,16 +106,17 @@ export const failureOfGateway = (status: number): SourceError =>
     number: status,
   });
 
-/** What gateways say with 503, as no node does: a page, or the words of Traefik and Envoy. */
+/** What gateways say with 503, as no node does: nothing, a page, or words of Traefik and Envoy. */
 const GATEWAY_TEXT =
-  /^\s*(?:<|no available server\b|no healthy upstream\b|upstream connect error\b(?!.*overflow))/;
+  /^\s*(?:$|<|no available server\b|no healthy upstream\b|upstream connect error\b(?!.*overflow))/;
 
 /** Returns the failure of the node if the error is that of a gateway in front of it. */
 export function failureBehind(error: SourceError): SourceError {
-  const isGateways = isOfGateway(error.number) ||
-    (error.number === 503 && GATEWAY_TEXT.test(error.text));
-  if (error.code !== "bad_answer" || !isGateways) return error;
-  return failureOfGateway(error.number!);
+  const { code, number, text } = error;
+  const isGateways = text !== undefined &&
+    (isOfGateway(number) || (number === 503 && GATEWAY_TEXT.test(text)));
+  if (code !== "bad_answer" || !isGateways) return error;
+  return failureOfGateway(number!);
 }
 
 export function notJson(text: string): SourceError {
