@@ -435,6 +435,16 @@ overTime("a node that stops catching up is stalled", async () => {
   assert.is(told.at(-1), "degraded: its latest block is TIME old, although new ones arrive");
 });
 
+overTime("a node in sync that stops is stalled, however late its last blocks were", async () => {
+  // After a block that was 15 minutes late and one that was five, it stops, or a balancer switches
+  // to a node that stopped five hours ago.
+  for (const lag of [300, 18_000]) {
+    const lagAt = (second: number) => second < 200 ? 900 : second < 400 ? 300 : lag + second - 400;
+    const told = await play2(4200, lagAt);
+    assert.equal([...new Set(told.map((line) => line.split(":")[0]))], ["ok", "degraded"]);
+  }
+});
+
 overTime("a machine that sleeps, or sets its clock forward, sees no node stall", async () => {
   const options = { info: { stalled_after: "10m" } } as const;
   for (const target of [undefined, 100]) {

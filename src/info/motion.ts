@@ -22,6 +22,8 @@ export interface Stillness {
   readonly sinceProgress: number;
   /** The time since the latest block last came closer to the clock, in milliseconds. */
   readonly sinceGained: number;
+  /** The time by which that block was still behind the clock, in milliseconds. */
+  readonly lagWhenGained: number;
 }
 
 export class Motion {
@@ -52,13 +54,19 @@ export class Motion {
       hasMoved: this.#height.hasChanged || this.#head.hasChanged,
       sinceProgress: since(this.#progressed),
       sinceGained: now.awake - this.#catchUp.gainedAt,
+      lagWhenGained: this.#catchUp.lagWhenGained,
     };
   }
 }
 
-/** Returns whether a node whose latest block is old catches up with its network. */
-export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean =>
-  sinceGained <= Math.max(limit, CATCH_UP_MS);
+/**
+ * Returns whether a node whose latest block is old catches up with its network. A node in sync
+ * gains, too, when a block of its network is less late than those before.
+ */
+export const isCatchingUp = (
+  { sinceGained, lagWhenGained }: Stillness,
+  limit: number,
+): boolean => lagWhenGained > limit && sinceGained <= Math.max(limit, CATCH_UP_MS);
 
 /**
  * A value that was seen so recently has not changed: behind a load balancer, the responses of two
@@ -111,6 +119,7 @@ class Changes {
 /** The time by which new blocks are behind the clock when they arrive. */
 class CatchUp {
   gainedAt = -Infinity;
+  lagWhenGained = -Infinity;
   #newest = -Infinity;
   /** When the node last had `#newest`. */
   #newestAt = -Infinity;
@@ -128,7 +137,10 @@ class CatchUp {
     this.#newest = headAt;
     const lag = date - headAt;
     const isGain = lag <= this.#lag - GAIN_MS;
-    if (isGain) this.gainedAt = awake;
+    if (isGain) {
+      this.gainedAt = awake;
+      this.lagWhenGained = lag;
+    }
     this.#lag = isGain ? lag : Math.max(this.#lag, lag);
   }
 }
