@@ -140,6 +140,12 @@ for (const forward of ["off", { open: [] }] as const) {
   });
 }
 
+refusals("a refusal of what no setting allows does not lead to the setting", async () => {
+  const { ask } = forwarding(node.url, REST);
+  const { detail } = await (await ask("/v1/node/wait")).json();
+  assert.is(detail, "GET /wait is not forwarded: the response is a stream");
+});
+
 refusals("a description from the network cannot mark operations as read-only", async () => {
   const other = await playNode();
   other.answer = (_, response) =>

@@ -123,7 +123,7 @@ const OPERATIONS = Object.entries({
   sendBlock: "write",
   getKeys: "secret",
   getOther: undefined,
-}).map(([name, access]) => ({ name, access })) as NodeOperation[];
+}).map(([name, access]) => ({ name, method: "POST", access })) as NodeOperation[];
 
 settings(
   "listed names must exist, and forward.open must not name writes or sensitive operations",
@@ -227,6 +227,18 @@ settings("a diagnostic lists the operations that * does not match", () => {
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);
+});
+
+settings("a name of what nobody may call is an error, which says why", () => {
+  const [first, ...others] = operations(false);
+  const streaming = [{ ...first!, isStreaming: true }, ...others];
+  const named = (forward: ForwardSettings) => lintNames(streaming, resolveForward(forward));
+  const stream = '"GET /status", which nobody may call: the response is a stream';
+  assert.equal(named({ open: ["GET /status"], ...withClient(["GET /status"]) }), [
+    { level: "error", message: `forward.open names ${stream}` },
+    { level: "error", message: `forward.clients app names ${stream}` },
+  ]);
+  assert.equal(named({ open: ["reads", "GET /*"] }).map(({ level }) => level), ["warn"]);
 });
 
 settings("a name that now matches other operations is told for each list that has it", () => {

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { lintNames, rightsIn } from "../src/gateway/lint-settings.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
-import { forwarding, nodeOf, result, RPC, TOKEN } from "./_gateway.ts";
+import { forwarding, nodeOf, result, RPC, TOKEN, until } from "./_gateway.ts";
 
 const wallets = suite("calls of wallets");
 
@@ -144,6 +144,19 @@ wallets("a wrong name of a call of a wallet is an error", () => {
   assert.match(lint({ clients: right, at_root: false })[0]!, "own paths are closed");
   const none = lintNames(known, resolveForward({ clients: right } as never)!);
   assert.match(none[0]!.message, "nodes of this kind have no paths of wallets");
+});
+
+wallets("the service finds no fault in a right to a wallet that the node's kind has", async () => {
+  const said: string[] = [];
+  const forward = { open: ["reads"], at_root: true, clients: CLIENTS };
+  const { app } = forwarding(node.url, RPC, forward, {
+    node: { url: node.url, kind: "mine" },
+    kinds: { mine: KIND },
+    log: (message) => said.push(message),
+  });
+  await app.ready();
+  await until(() => said.some((line) => line.startsWith("the client hot may call")));
+  assert.equal(said.filter((line) => line.includes("forward.clients hot names")), []);
 });
 
 wallets("the log and the metrics name the wallet of a call", async () => {

@@ -27,6 +27,7 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
     permission: "token",
     clients: clients.all.map(({ name }) => name),
     publicReason: "",
+    isOpenable: false,
   };
   caller.check(self, SELF_PATH);
   const { settings } = caller.client!;

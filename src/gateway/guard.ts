@@ -9,7 +9,13 @@ import { decodeBase64 } from "../decode.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { isAllowedCaller, isProgram, looksLikeBrowser } from "../http/browsers.ts";
 import type { Client, Identity } from "./clients.ts";
-import { type Permission, type PolicyEntry, type ResolvedForward, takesToken } from "./policy.ts";
+import {
+  isNeverOpen,
+  type Permission,
+  type PolicyEntry,
+  type ResolvedForward,
+  takesToken,
+} from "./policy.ts";
 import { challenge, invalidCall, LATER, Refusal } from "./refusal.ts";
 
 export const TOKEN_IN_QUERY: Refusal = invalidCall(
@@ -26,7 +32,7 @@ const NO_TOKEN = new Refusal(
 );
 
 /** What may be called only with a permission. */
-export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "publicReason"> {
+export interface Guarded extends Omit<PolicyEntry, "operation" | "reason"> {
   readonly operation: Partial<PolicyEntry["operation"]> & Pick<PolicyEntry["operation"], "name">;
 }
 
@@ -112,15 +118,9 @@ export class Caller {
     this.checkOrigin(permission, what);
     if (permission === "open") return;
     if (this.isRefused(entry)) {
-      throw new Refusal(
-        403,
-        CODES.notAllowed,
-        `${name} is not forwarded${this.forWhom}: ${publicReason}`,
-        {
-          setting: "forward",
-          hint: 'See the setting "forward"',
-        },
-      );
+      const message = `${name} is not forwarded${this.forWhom}: ${publicReason}`;
+      const hint = isNeverOpen(entry) ? "" : 'See the setting "forward"';
+      throw new Refusal(403, CODES.notAllowed, message, { setting: "forward", hint });
     }
     if (!takesToken(operation)) refuseTokenIn(this.#query);
     if (this.client) return;

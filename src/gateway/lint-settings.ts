@@ -15,6 +15,7 @@ import {
   decide,
   howNameMatches,
   isClosed,
+  isNeverOpen,
   type NameMatch,
   placeKey,
   type ResolvedForward,
@@ -37,13 +38,17 @@ export function lintNames(
   forward: ResolvedForward,
   wallets?: string,
 ): ForwardDiagnostic[] {
+  const obstacles = new Map(
+    decide(operations, forward).filter(isNeverOpen)
+      .map(({ operation, reason }) => [operation, reason]),
+  );
   return listedNames(forward).flatMap((listed) => {
     const { list, name } = listed;
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
     const found = walletCallIn(name)
       ? lintWalletCall(operations, forward, listed, wallets)
-      : lintName(operations, listed);
+      : lintName(operations, listed, obstacles);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
 }
@@ -75,6 +80,7 @@ function lintWalletCall(
 function lintName(
   operations: readonly NodeOperation[],
   { isOpen, name }: ListedName,
+  obstacles: ReadonlyMap<NodeOperation, string>,
 ): NameDiagnostic[] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
@@ -90,6 +96,8 @@ function lintName(
     const right = didYouMean(nearest(name, names));
     return [["error", `but the description has no such operation${right}`]];
   }
+  const obstacle = obstacles.get(named[0]!);
+  if (obstacle !== undefined) return [["error", `which nobody may call: ${obstacle}`]];
   const covered = foreign("pattern");
   if (covered.length > 0) {
     const what = "but * does not match operations in a description read over the network";
@@ -217,18 +225,18 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Returns a function to call after each load of the description. The function omits diagnostics
- * that the previous load had too, and adds a warning for each name that now matches different
- * operations.
+ * Returns a function to call after each load of the description, with the arguments of
+ * {@linkcode lintNames}. The function omits diagnostics that the previous load had too, and adds a
+ * warning for each name that now matches different operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,
-): (operations: readonly NodeOperation[]) => ForwardDiagnostic[] {
+): (operations: readonly NodeOperation[], wallets?: string) => ForwardDiagnostic[] {
   let reported = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
-  return (operations) => {
+  return (operations, wallets) => {
     const found = [
-      ...lintNames(operations, forward),
+      ...lintNames(operations, forward, wallets),
       ...rightsIn(operations, forward).flatMap(tellRights),
     ];
     const news = found.filter(({ message }) => !reported.has(message));

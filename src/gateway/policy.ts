@@ -227,6 +227,11 @@ export function callableBy(
   return [...own.map(({ operation }) => operation), ...ofWallets];
 }
 
+/** Tells whether nobody may call an operation, whatever the settings say. */
+export const isNeverOpen = (
+  { permission, isOpenable }: Pick<PolicyEntry, "permission" | "isOpenable">,
+): boolean => permission === "refused" && !isOpenable;
+
 export const isClosed = ({ access }: NodeOperation): boolean =>
   access === "write" || access === "secret";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { quote, shorten } from "../untrusted-text.ts";
-import type { PolicyEntry, ResolvedClient } from "./policy.ts";
+import { isNeverOpen, type PolicyEntry, type ResolvedClient } from "./policy.ts";
 import { nameAtWallet, walletCallIn } from "./wallet-names.ts";
 
 /** @param prefix what is before the name of the wallet, such as `/wallet/` */
@@ -22,8 +22,8 @@ export function atWallet(
   path: string,
   clients: readonly ResolvedClient[],
 ): PolicyEntry {
-  const { operation, permission, isOpenable } = entry;
-  if (permission === "refused" && !isOpenable) return entry;
+  const { operation, permission } = entry;
+  if (isNeverOpen(entry)) return entry;
   const wanted = nameAtWallet(path, operation.name);
   const mayRead = (name: string) =>
     operation.access === "read" && (permission === "open" || entry.clients.includes(name));

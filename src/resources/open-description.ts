@@ -20,6 +20,7 @@ import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import { forLog, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { prepareOwn } from "../openapi/documents.ts";
+import type { NodeOperation } from "../openapi/node-operation.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { waitAtMost } from "../with-timeout.ts";
 
@@ -80,11 +81,13 @@ export async function openDescription(
   });
   if (options.forward) {
     const findNews = createNameWatch(options.forward);
-    description.onOperations.add((operations) => {
-      for (const { level, message } of findNews(operations)) {
+    const logNews = async (operations: readonly NodeOperation[]) => {
+      const kind = await chainNode.definition();
+      for (const { level, message } of findNews(operations, kind?.wallets)) {
         log(message, { code: "description", level });
       }
-    });
+    };
+    description.onOperations.add((operations) => void logNews(operations).catch(onError));
   }
   const patience = place === undefined ? PATIENCE_FOUND_MS : PATIENCE_MS;
   await waitAtMost(description.refresh().catch(onError), patience);
