@@ -183,25 +183,25 @@ class RpcExchange {
 
   /** Refuses the calls that must not be sent, and returns the others. */
   async #prepare(calls: RpcBody["calls"]): Promise<RecordedCall[]> {
+    const { lease, wallet } = this.#context;
     const ready: RecordedCall[] = [];
     const started = performance.now();
     for (const [at, one] of calls.entries()) {
       await pause();
       if (isFault(one)) {
         this.#replies[at] = replyFromFault(one);
-        this.#context.lease.charge(one);
+        lease.charge(one);
         continue;
       }
       try {
         const checked = await this.#check(one);
-        const { lease, wallet } = this.#context;
         const { name, access } = checked.entry.operation;
         const shown = wallet === undefined ? name : nameAtWallet(wallet, name);
         const recording = this.#gateway.record({ name: shown, access }, lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
         this.#replies[at] = this.#replyFromRefusal(error);
-        this.#context.lease.charge(error);
+        lease.charge(error);
       }
     }
     return ready;
