@@ -54,6 +54,8 @@ export interface Link {
    * The object in which this reference was found: the document, or the target of another reference.
    */
   readonly start: Target;
+  /** True if nothing stands beside the reference that counts. */
+  readonly isBare: boolean;
   target?: Target;
   /**
    * The end of a chain of references: a component, or a value that is not a reference. `null` if
@@ -175,9 +177,10 @@ export class Resolved {
       this.source.diagnostics.add("fatal", message, () => []);
       return false;
     }
-    const link: Link = { reference, start };
-    this.links.push(link);
     const { isPlain, ref, place } = reference;
+    const isBare = isBareReference(this.structure, place.shape, place.value);
+    const link: Link = { reference, start, isBare };
+    this.links.push(link);
     if (isPlain) this.#links.set(place.value, place.shape, link);
     else this.#links.set(place.parent!.value, place.shape + place.key, link);
     const [file = ""] = ref.split("#", 1);
@@ -269,19 +272,11 @@ export function isBareReference(structure: Structure, shape: Shape, value: unkno
 }
 
 function* resolveChains(resolved: Resolved): Work<void> {
-  const { structure, links } = resolved;
-  // Many references may lead to one target, which may have many members.
-  const pure = new ByShape<boolean>();
-  const isPureAt = ({ shape, value }: Target): boolean => {
-    const known = pure.get(value, shape);
-    if (known !== undefined) return known;
-    const found = isBareReference(structure, shape, value);
-    pure.set(value, shape, found);
-    return found;
+  const nextOf = ({ target }: Link): Link | undefined => {
+    const next = target && resolved.linkOf(target.value, target.shape);
+    return next?.isBare ? next : undefined;
   };
-  const nextOf = ({ target }: Link): Link | undefined =>
-    target && isPureAt(target) ? resolved.linkOf(target.value, target.shape) : undefined;
-  for (const start of links) {
+  for (const start of resolved.links) {
     const trail = new Set<Link>();
     let link: Link | undefined = start;
     for (; link && link.end === undefined && !trail.has(link); link = nextOf(link)) {
