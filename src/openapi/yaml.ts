@@ -4,16 +4,7 @@
  *
  * @module
  */
-import {
-  Composer,
-  CST,
-  type Document,
-  isScalar,
-  Lexer,
-  Parser,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
+import { Composer, CST, type Document, Lexer, Parser, type YAMLMap, type YAMLSeq } from "yaml";
 import type { Work } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import {
@@ -92,9 +83,7 @@ class Composition {
   readonly #diagnostics: Diagnostics;
   readonly #large: Large[] = [];
   readonly #errors: { readonly offset: number; readonly message: string }[] = [];
-  #documents = 0;
-  /** True while a second document is composed, whose faults are not reported. */
-  #isMuted = false;
+  #hasDocument = false;
 
   constructor(diagnostics: Diagnostics) {
     this.#diagnostics = diagnostics;
@@ -103,16 +92,10 @@ class Composition {
   /** Returns false if a diagnostic is fatal. */
   *compose(text: string, tally: SizeCounter): Work<boolean> {
     try {
-      const [document, second, third] = yield* this.#composeDocuments(text, tally);
-      this.#isMuted = false;
-      for (const { pos, message } of document!.errors) this.#report(pos, message);
-      yield* this.#composeParts(document!);
-      const next = second && isEmpty(second) ? third : second;
-      if (next) {
-        const message = "a second document begins here; a description must be one document";
-        throw new TextError(message, next.range[0]);
-      }
-      this.contents = document!.contents as YamlNode | null;
+      const document = yield* this.#composeDocument(text, tally);
+      for (const { pos, message } of document.errors) this.#report(pos, message);
+      yield* this.#composeParts(document);
+      this.contents = document.contents as YamlNode | null;
     } catch (error) {
       if (error !== ENOUGH) throw error;
     } finally {
@@ -136,13 +119,12 @@ class Composition {
     }
   }
 
-  *#composeDocuments(text: string, tally: SizeCounter): Work<Document.Parsed[]> {
+  *#composeDocument(text: string, tally: SizeCounter): Work<Document.Parsed> {
     const parser = new Parser();
     const composer = this.#createComposer();
-    const documents: Document.Parsed[] = [];
     let tokens = 0;
     for (const lexeme of new Lexer().lex(text)) {
-      for (const token of parser.next(lexeme)) yield* this.#addToken(token, composer, documents);
+      for (const token of parser.next(lexeme)) yield* this.#addToken(token, composer);
       // Besides objects and lists, the parser's stack contains the document and one scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
@@ -154,24 +136,23 @@ class Composition {
         throw new TextError(message, parser.offset - lexeme.length);
       }
       if (++tokens % TOKENS_PER_STEP === 0) yield;
-      if (documents.length > 1) break;
     }
-    for (const token of parser.end()) yield* this.#addToken(token, composer, documents);
-    documents.push(...composer.end(true, text.length));
-    return documents;
+    for (const token of parser.end()) yield* this.#addToken(token, composer);
+    const [document] = composer.end(true, text.length);
+    return document!;
   }
 
-  *#addToken(token: CST.Token, composer: Composer, documents: Document.Parsed[]): Work<void> {
-    if (token.type === "document") {
-      if (++this.#documents === 1) yield* this.#takeOut(token.value);
-      else {
-        this.#isMuted = true;
-        if (CST.isCollection(token.value)) token.value.items = [];
-      }
+  *#addToken(token: CST.Token, composer: Composer): Work<void> {
+    if (token.type === "error") {
+      const { message, source } = token;
+      return this.#report(token, source ? `${message}: ${JSON.stringify(source)}` : message);
     }
-    if (token.type !== "error") return void documents.push(...composer.next(token));
-    const { message, source } = token;
-    this.#report(token, source ? `${message}: ${JSON.stringify(source)}` : message);
+    if (token.type === "document") {
+      if (this.#hasDocument) return checkNextDocument(token);
+      this.#hasDocument = true;
+      yield* this.#takeOut(token.value);
+    }
+    composer.next(token).next();
   }
 
   /** Takes the items out of each large collection, and returns the number of values that remain. */
@@ -217,7 +198,7 @@ class Composition {
     const composer = new Composer(OPTIONS);
     const onError = (source: ErrorSource, code: string, message: string, isWarning = false) => {
       if (!isWarning) this.#report(source, message);
-      else if (!this.#isMuted) {
+      else {
         const fault = code === "TAG_RESOLVE_FAILED"
           ? `the tag ${message.replace("Unresolved tag: ", "")} is unknown and ignored`
           : `is not YAML: ${message}`;
@@ -229,7 +210,6 @@ class Composition {
   }
 
   #report(source: ErrorSource, message: string): void {
-    if (this.#isMuted) return;
     if (this.#errors.length === LIMITS.errors) throw ENOUGH;
     this.#errors.push({ offset: offsetOfError(source), message });
   }
@@ -296,5 +276,8 @@ function endOfToken(token: CST.Token): number {
   return "source" in token ? offset + token.source.length : offset;
 }
 
-const isEmpty = ({ contents }: Document.Parsed): boolean =>
-  contents === null || (isScalar(contents) && contents.source === "");
+/** @throws {TextError} unless the document is empty */
+function checkNextDocument({ value, offset }: CST.Document): void {
+  if (!value) return;
+  throw new TextError("a second document begins here; a description must be one document", offset);
+}
