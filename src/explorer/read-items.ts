@@ -32,83 +32,71 @@ const LEVELS = 2;
 const DEPTH_MAX = 4;
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
 
-export class ItemReader {
-  readonly #root: JsonObject;
-  readonly #fields: FieldReader;
+/** @param isMethod true for a JSON-RPC method, whose parameters are the properties of its body */
+export function readItems(
+  root: JsonObject,
+  { requestBody, responses }: JsonObject,
+  parameters: readonly Parameter[],
+  isMethod: boolean,
+): Items {
+  return [
+    ["Parameters", [
+      ...parameters.map((parameter) => readParameter(root, parameter)),
+      ...isMethod ? readProperties(root, requestBody) : [],
+    ]],
+    ["Request body", isMethod ? [] : readBody(root, requestBody)],
+    ["Responses", Object.entries(objectOf(responses)).map((one) => readResponse(root, ...one))],
+  ];
+}
 
-  constructor(root: JsonObject) {
-    this.#root = root;
-    this.#fields = new FieldReader(root);
-  }
+function readParameter(root: JsonObject, { value, parameter, name, place }: Parameter): Item {
+  const { types, schema: inner } = mediaOf(root, parameter);
+  const schema = readOnlyAlternative(root, parameter.schema ?? inner);
+  const { example = schema.example, required } = parameter;
+  return {
+    name,
+    facts: factsOf(
+      place,
+      ...typeOf(schema),
+      ...types.slice(0, 1),
+      required === true && "required",
+    ),
+    description: descriptionOf(root, value, parameter) || (textOf(schema.description) ?? ""),
+    rules: rulesOf({ ...schema, example }, followReference(root, schema.items)),
+  };
+}
 
-  /** @param isMethod true for a JSON-RPC method, whose parameters are the properties of its body */
-  read(
-    { requestBody, responses }: JsonObject,
-    parameters: readonly Parameter[],
-    isMethod: boolean,
-  ): Items {
-    return [
-      ["Parameters", [
-        ...parameters.map((parameter) => this.#readParameter(parameter)),
-        ...isMethod ? this.#readProperties(requestBody) : [],
-      ]],
-      ["Request body", isMethod ? [] : this.#readBody(requestBody)],
-      ["Responses", Object.entries(objectOf(responses)).map((one) => this.#readResponse(...one))],
-    ];
-  }
+function readProperties(root: JsonObject, value: unknown): Item[] {
+  const { schema } = mediaOf(root, followReference(root, value));
+  return readFields(root, schema, LEVELS + 1)
+    .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
+}
 
-  #readParameter({ value, parameter, name, place }: Parameter): Item {
-    const root = this.#root;
-    const { types, schema: inner } = mediaOf(root, parameter);
-    const schema = readOnlyAlternative(root, parameter.schema ?? inner);
-    const { example = schema.example, required } = parameter;
-    return {
-      name,
-      facts: factsOf(
-        place,
-        ...typeOf(schema),
-        ...types.slice(0, 1),
-        required === true && "required",
-      ),
-      description: descriptionOf(root, value, parameter) || (textOf(schema.description) ?? ""),
-      rules: rulesOf({ ...schema, example }, followReference(root, schema.items)),
-    };
-  }
+function readBody(root: JsonObject, value: unknown): Item[] {
+  const body = followReference(root, value);
+  const { types: [name, ...others], schema } = mediaOf(root, body);
+  if (name === undefined) return [];
+  return [{
+    name,
+    facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
+    description: descriptionOf(root, value, body),
+    fieldsOf: () => readFields(root, schema),
+  }];
+}
 
-  #readProperties(value: unknown): Item[] {
-    const { schema } = mediaOf(this.#root, followReference(this.#root, value));
-    return this.#fields.read(schema, LEVELS + 1)
-      .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
-  }
-
-  #readBody(value: unknown): Item[] {
-    const root = this.#root;
-    const body = followReference(root, value);
-    const { types: [name, ...others], schema } = mediaOf(root, body);
-    if (name === undefined) return [];
-    return [{
-      name,
-      facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
-      description: descriptionOf(root, value, body),
-      fieldsOf: () => this.#fields.read(schema),
-    }];
-  }
-
-  #readResponse(status: string, value: unknown): Item {
-    const root = this.#root;
-    const response = followReference(root, value);
-    const { types, schema } = mediaOf(root, response);
-    const type = nameType(root, schema);
-    const isProblem = types[0] === "application/problem+json";
-    // A JSON response with a schema shows the type of the schema instead of the media type.
-    const isPlain = type !== "" && types.join() === "application/json";
-    return {
-      name: status,
-      facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
-      description: descriptionOf(root, value, response),
-      fieldsOf: () => isProblem ? [] : this.#fields.read(schema),
-    };
-  }
+function readResponse(root: JsonObject, status: string, value: unknown): Item {
+  const response = followReference(root, value);
+  const { types, schema } = mediaOf(root, response);
+  const type = nameType(root, schema);
+  const isProblem = types[0] === "application/problem+json";
+  // A JSON response with a schema shows the type of the schema instead of the media type.
+  const isPlain = type !== "" && types.join() === "application/json";
+  return {
+    name: status,
+    facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
+    description: descriptionOf(root, value, response),
+    fieldsOf: () => isProblem ? [] : readFields(root, schema),
+  };
 }
 
 /** Cached, since many references may point to one large object. */
@@ -117,42 +105,6 @@ const keysOf = onceFor((object: JsonObject): string[] => Object.keys(object));
 function mediaOf(root: JsonObject, { content }: JsonObject): { types: string[]; schema: unknown } {
   const types = keysOf(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
-}
-
-class FieldReader {
-  readonly #root: JsonObject;
-  /** By the number of levels; cached, since many references may point to one schema. */
-  readonly #fieldsOf: readonly ((object: JsonObject) => Item[])[];
-
-  constructor(root: JsonObject) {
-    this.#root = root;
-    this.#fieldsOf = Array.from(
-      { length: LEVELS + 2 },
-      (_, levels) => onceFor((object: JsonObject) => this.#readObject(object, levels)),
-    );
-  }
-
-  /** @param levels the levels of fields to read; with 0, there are none */
-  read(schema: unknown, levels = LEVELS): Item[] {
-    return levels === 0 ? [] : this.#fieldsOf[levels]!(objectIn(this.#root, schema));
-  }
-
-  #readObject(object: JsonObject, levels: number): Item[] {
-    const root = this.#root;
-    const parts = schemasIn(root, object);
-    const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
-    return firstFields(parts).map(([name, value]): Item => {
-      const schema = followReference(root, value);
-      return {
-        name,
-        facts: factsOf(nameType(root, value), isRequired(name) && "required"),
-        description: descriptionOf(root, value, schema),
-        // The rules of nested fields are omitted, since they would double the length of the page.
-        rules: levels > LEVELS ? rulesOf(schema, followReference(root, schema.items)) : [],
-        fieldsOf: () => this.read(value, levels - 1),
-      };
-    });
-  }
 }
 
 /** Cached, since many schemas may include one large schema. */
@@ -198,6 +150,26 @@ const perSchema = <T>(read: (root: JsonObject, schema: JsonObject, depth: number
       (_, depth) => onceFor((schema: JsonObject) => read(root, schema, depth)),
     )
   );
+
+/** @param levels the levels of fields to read; with 0, there are none */
+const readFields = (root: JsonObject, schema: unknown, levels = LEVELS): Item[] =>
+  levels === 0 ? [] : fieldsByLevels(root)[levels]!(objectIn(root, schema));
+
+const fieldsByLevels = perSchema((root, object, levels): Item[] => {
+  const parts = schemasIn(root, object);
+  const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
+  return firstFields(parts).map(([name, value]): Item => {
+    const schema = followReference(root, value);
+    return {
+      name,
+      facts: factsOf(nameType(root, value), isRequired(name) && "required"),
+      description: descriptionOf(root, value, schema),
+      // The rules of nested fields are omitted, since they would double the length of the page.
+      rules: levels > LEVELS ? rulesOf(schema, followReference(root, schema.items)) : [],
+      fieldsOf: () => readFields(root, value, levels - 1),
+    };
+  });
+});
 
 const objectIn = (root: JsonObject, value: unknown, depth = 0): JsonObject =>
   objectsIn(root)[depth]!(followReference(root, value));

@@ -30,7 +30,7 @@ import { shorten } from "../untrusted-text.ts";
 import type { OperationForm } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { readForm } from "./read-form.ts";
-import { ItemReader, type Items } from "./read-items.ts";
+import { type Items, readItems } from "./read-items.ts";
 
 export interface Outline extends Record<"title" | "version" | "summary" | "description", string> {
   readonly sections: readonly Section[];
@@ -104,7 +104,6 @@ export async function readOutline(document: unknown): Promise<Outline> {
 
 class SectionReader {
   readonly #root: JsonObject;
-  readonly #items: ItemReader;
   readonly #sections = new Map<string, Section>();
   /** The names of the tags that Scalar hides. */
   readonly #hidden = new Set<string>();
@@ -114,7 +113,6 @@ class SectionReader {
 
   constructor(root: JsonObject) {
     this.#root = root;
-    this.#items = new ItemReader(root);
   }
 
   async read(): Promise<Section[]> {
@@ -193,7 +191,7 @@ class SectionReader {
     const isCalled = note.permission ? note.permission !== "refused" : nodeName === undefined;
     const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
-    const items = hasRoom ? this.#items.read(operation, parameters, rpcName !== "") : [];
+    const items = hasRoom ? readItems(root, operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
     const server = serverAddress(objectOf(serversFor([operation, item, root])[0]));
     const isOff = nodeName !== undefined && note.permission === undefined;
