@@ -41,12 +41,17 @@ interface SecretReading {
 
 const readings = new Map<string, SecretReading>();
 
-/** Returns the last reading of a file if it has started after `since`. */
-function readFileSince(name: string, since: number): Promise<Secret> {
-  let reading = readings.get(name);
+/**
+ * Returns the last reading of a file if it has started after `since`. What `match` finds in it is
+ * kept, too, since a search may take longer than a call.
+ */
+function readFileSince(name: string, since: number, match?: string): Promise<Secret> {
+  const key = JSON.stringify([name, match]);
+  let reading = readings.get(key);
   if (!reading || reading.startedAt <= since) {
-    reading = { startedAt: performance.now(), secret: readSecretFile(name) };
-    readings.set(name, reading);
+    const secret = readSecretFile(name).then((whole) => matchIn(whole, match));
+    reading = { startedAt: performance.now(), secret };
+    readings.set(key, reading);
   }
   return reading.secret;
 }
@@ -72,25 +77,28 @@ export async function readNow(place: object): Promise<Secret> {
     : secretOf(() => requireVariable(name)));
 }
 
-/** @param since an earlier reading of a file is not used (in the time of `performance.now()`) */
+/**
+ * @param since an earlier reading of a file is not used (in the time of `performance.now()`)
+ * @param match the expression that finds the secret in what is read
+ */
 export async function readPlace(
   place: object,
   since: number = performance.now() - READING_MS,
+  match?: string,
 ): Promise<Secret> {
   const { key, name } = partsOfPlace(place);
-  return await (key.endsWith("_file") ? readFileSince(name, since) : readNow(place));
+  if (key.endsWith("_file")) return await readFileSince(name, since, match);
+  return await matchIn(await readNow(place), match);
 }
 
 /** @param since as for {@linkcode readPlace} */
 export async function readSecret(place: SecretPlace, since?: number): Promise<Secret> {
   const { scheme } = partsOfPlace(place);
-  const found = await readPlace(place, since);
+  const match = "match" in place ? place.match : undefined;
+  const found = await readPlace(place, since, match);
   if ("reason" in found) return found;
-  const expression = "match" in place && place.match;
-  const matched = expression ? await matchOnce(found, expression) : found;
-  if ("reason" in matched) return matched;
-  const text = matched.text.trim();
-  if (text === "") return { reason: expression ? "match finds nothing in it" : "it is empty" };
+  const text = found.text.trim();
+  if (text === "") return { reason: match ? "match finds nothing in it" : "it is empty" };
   // Every runtime accepts printable ASCII in a header. For any other character, a runtime might
   // throw an error that quotes the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
@@ -102,21 +110,10 @@ export async function readSecret(place: SecretPlace, since?: number): Promise<Se
   return { text };
 }
 
-/** What expressions find in the readings of files. */
-const matches = new WeakMap<Secret, Map<string, Promise<Secret>>>();
-
-/** Each reading is searched once, since a search may take longer than a call. */
-function matchOnce(read: { readonly text: string }, expression: string): Promise<Secret> {
-  const known = matches.get(read) ?? new Map<string, Promise<Secret>>();
-  matches.set(read, known);
-  let matched = known.get(expression);
-  if (!matched) known.set(expression, matched = matchSecret(read.text, expression));
-  return matched;
-}
-
-async function matchSecret(text: string, expression: string): Promise<Secret> {
+async function matchIn(read: Secret, expression: string | undefined): Promise<Secret> {
+  if ("reason" in read || !expression) return read;
   try {
-    return { text: await inSlices(findSecret(text, expression)) };
+    return { text: await inSlices(findSecret(read.text, expression)) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { reason: "takes too long to search with match" };
