@@ -8,6 +8,7 @@ import { LightSignal, onAbort, withSignal } from "../abort-signal.ts";
 import { encodeText } from "../bytes.ts";
 import { formatMilliseconds, formatSize } from "../units.ts";
 import { excerpt, startOf, withoutKeys } from "../untrusted-text.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { AuthorizedResponse, Credentials, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import { isRedirect, type NodeResponse, type ResponseHead } from "./http1.ts";
@@ -55,11 +56,6 @@ export async function requestText(
   // `AbortSignal.any` would leave an entry at a signal that lasts, such as the node's.
   const ended = new LightSignal();
   const removeListener = onAbort(signal, (reason) => ended.abort(reason));
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    ended.abort();
-  }, timeout);
   try {
     const { method, headers = {}, body, limit } = request;
     const sent = {
@@ -78,19 +74,17 @@ export async function requestText(
     };
     const exchanged = node.send<TextResponse>(sent, read, request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
-    return await withSignal(exchanged, ended);
-  } catch (error) {
-    ended.abort();
-    if (isLate) {
+    return await withTimeout(withSignal(exchanged, ended), timeout, () => {
       const time = formatMilliseconds(timeout);
       throw new SourceError("timeout", `did not finish its response within ${time}`, {
         hint: `raise node.timeout, or the timeout of the source (now ${time})`,
       });
-    }
+    });
+  } catch (error) {
+    ended.abort();
     if (signal.aborted) throw new SourceError("timeout", "did not respond before the query ended");
     throw withScheme(failureOf(error), url);
   } finally {
-    clearTimeout(timer);
     removeListener();
   }
 }
