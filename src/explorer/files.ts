@@ -8,7 +8,7 @@ import type { Asset } from "../generated/assets.js";
 import { compressedIn, unpack } from "../http/content-coding.ts";
 import { acceptsGzip, represent, type Representation } from "../http/representation.ts";
 import { onceFor } from "../json/values.ts";
-import { type Lazy, lazy } from "../lazy.ts";
+import { lazy } from "../lazy.ts";
 import { escapeHtml } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
@@ -17,10 +17,14 @@ import { imageTypeOf } from "./page-settings.ts";
  */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
+export interface AssetFile {
+  get(request: Pick<Request, "headers">): Promise<Representation>;
+}
+
 export type Assets = ReadonlyMap<string, AssetFile>;
 
 export const createAssets = (assets: Readonly<Record<string, Asset>>): Assets =>
-  new Map(Object.entries(assets).map(([path, asset]) => [path, new AssetFile(asset)]));
+  new Map(Object.entries(assets).map(([path, asset]) => [path, createFile(asset)]));
 
 /** All services in a process share the bytes. */
 const assetContent = onceFor(({ importContent }: Asset) => ({
@@ -29,27 +33,19 @@ const assetContent = onceFor(({ importContent }: Asset) => ({
 }));
 
 /**
- * A file in two representations. Nearly all clients accept gzip, so the other one, which takes four
- * times the memory, is made when a client asks for it.
+ * Creates a file in two representations. Nearly all clients accept gzip, so the other one, which
+ * takes four times the memory, is made when a client asks for it.
  */
-export class AssetFile {
-  readonly #plain: Lazy<Representation>;
-  readonly #gzip: Lazy<Representation>;
-
-  constructor(asset: Asset) {
-    const { plain, gzip } = assetContent(asset);
-    const init = { type: "text/javascript; charset=utf-8", cache: IMMUTABLE };
-    this.#plain = lazy(async () => represent({ identity: await plain.get() }, init));
-    this.#gzip = lazy(async () => {
-      const identity = await gzip.get();
-      if (identity === undefined) return this.#plain.get();
-      return represent({ identity }, { ...init, headers: { "content-encoding": "gzip" } });
-    });
-  }
-
-  get({ headers }: Pick<Request, "headers">): Promise<Representation> {
-    return (acceptsGzip(headers) ? this.#gzip : this.#plain).get();
-  }
+function createFile(asset: Asset): AssetFile {
+  const content = assetContent(asset);
+  const init = { type: "text/javascript; charset=utf-8", cache: IMMUTABLE };
+  const plain = lazy(async () => represent({ identity: await content.plain.get() }, init));
+  const gzip = lazy(async () => {
+    const identity = await content.gzip.get();
+    if (identity === undefined) return plain.get();
+    return represent({ identity }, { ...init, headers: { "content-encoding": "gzip" } });
+  });
+  return { get: ({ headers }) => (acceptsGzip(headers) ? gzip : plain).get() };
 }
 
 /** Background colours on which white text has a contrast of at least 5 (WCAG 2.2, 1.4.3). */
