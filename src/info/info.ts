@@ -161,7 +161,7 @@ export class Snapshots {
     const key = formatJson(told);
     const last = this.#last;
     if (last?.text === text && last.key === key) return last.made;
-    const represented = last?.text === text ? last.made : this.#represent(info, text);
+    const represented = last?.text === text ? last.made : makeSnapshot(info, text, this.#nextTag());
     const made = represented.then((snapshot) => ({ ...snapshot, ...told }));
     const current = this.#last = { text, key, made };
     made.catch(() => {
@@ -170,10 +170,9 @@ export class Snapshots {
     return made;
   }
 
-  #represent(info: Info, text: string): Promise<Omit<Snapshot, keyof NodeFacts>> {
+  #nextTag(): string {
     this.#runId ??= createRunId();
-    const tag = `${this.#runId}-${(++this.#contents).toString(36)}`;
-    return makeSnapshot(info, text, tag);
+    return `${this.#runId}-${(++this.#contents).toString(36)}`;
   }
 }
 
