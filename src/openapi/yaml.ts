@@ -93,7 +93,6 @@ class Composition {
   *compose(text: string, tally: SizeCounter): Work<boolean> {
     try {
       const document = yield* this.#composeDocument(text, tally);
-      for (const { pos, message } of document.errors) this.#report(pos, message);
       yield* this.#composeParts(document);
       this.contents = document.contents as YamlNode | null;
     } catch (error) {
