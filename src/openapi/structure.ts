@@ -148,7 +148,7 @@ export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | 
   const inner = itemOf(shape, key);
   if (inner !== undefined) return { type: inner, shape: inner };
   const { members } = kinds[shape] ?? {};
-  const rule = key === OTHERS ? undefined : members?.get(key);
+  const rule = members?.get(key);
   if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
   return isExtension ? undefined : members?.get(OTHERS);
