@@ -9,6 +9,7 @@ import { Sender } from "../src/gateway/sender.ts";
 import { Budget, ReservedBytes } from "../src/gateway/budget.ts";
 import { Capacity } from "../src/gateway/capacity.ts";
 import { FULL, Refusal } from "../src/gateway/refusal.ts";
+import { Quota } from "../src/gateway/quota.ts";
 import { type HeldBytes, ResponseInParts } from "../src/http/response.ts";
 import { type CallingClient, Slots } from "../src/gateway/slots.ts";
 import { formatJson } from "../src/json/lossless.ts";
@@ -1015,6 +1016,15 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
     assert.is(capacity.budget.taken, 0);
     assert.is(await failureOf(response.arrayBuffer()), "over");
   }
+});
+
+load("a refused call counts, even if its client has left before it is refused", () => {
+  const { capacity } = leasing();
+  const [gone, quota] = [new LightSignal(), new Quota(100)];
+  const lease = new Lease(capacity, { gone, quota });
+  gone.abort(new Error("gone"));
+  lease.charge(new Refusal(401, 0, "The token is not valid"));
+  assert.match(quota.headers.ratelimit!, "r=90;");
 });
 
 load(

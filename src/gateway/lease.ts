@@ -64,6 +64,8 @@ export class Lease {
   readonly deadline: Deadline;
   readonly #capacity: Capacity;
   #phase: Phase = "waiting";
+  /** True once its calls count in the quota. */
+  #isCounted = false;
   #slot: Slot | undefined;
   /** The request that the node may still be busy with. */
   #pending: Promise<UpstreamResponse> | undefined;
@@ -94,6 +96,7 @@ export class Lease {
    */
   async begin({ isHeavy, isLongPoll = false, calls = 1 }: CallsToBegin): Promise<void> {
     this.quota?.count(calls);
+    this.#isCounted = true;
     this.#enter("calling");
     const { limits, slots, longPollSlots } = this.#capacity;
     const { clientSignal } = this.deadline;
@@ -106,7 +109,7 @@ export class Lease {
 
   /** Charges refused calls, unless `begin` has counted them. */
   charge(refusal: unknown, calls?: number): void {
-    if (this.#phase === "waiting") this.quota?.charge(refusal, calls);
+    if (!this.#isCounted) this.quota?.charge(refusal, calls);
   }
 
   /**
