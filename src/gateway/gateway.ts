@@ -72,6 +72,7 @@ export interface CallTable {
   readonly unsubscribing: ReadonlyMap<string, PolicyEntry>;
 }
 
+const ALL_WITHOUT_TOKEN = "All callers without a token together";
 /** A word that may contain a token. */
 const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
 
@@ -107,7 +108,7 @@ export class Gateway {
     this.node = node;
     this.#options = options;
     const { per_minute: perMinute } = forward;
-    this.#quota = perMinute === undefined ? undefined : new Quota(perMinute);
+    this.#quota = perMinute === undefined ? undefined : new Quota(perMinute, ALL_WITHOUT_TOKEN);
     this.clients = new Clients(forward.clients, (error) => {
       options.log(error, { code: "error", level: "error", error });
     });

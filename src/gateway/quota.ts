@@ -11,10 +11,14 @@ const WINDOW_MS = 60_000;
 /** A minute begins with the first call after the last minute. */
 export class Quota {
   readonly perMinute: number;
+  readonly #whose: string;
   #used = 0;
   #endsAt = -Infinity;
-  constructor(perMinute: number) {
+
+  /** @param whose the subject of the message that there were too many calls */
+  constructor(perMinute: number, whose: string = "The client") {
     this.perMinute = perMinute;
+    this.#whose = whose;
   }
 
   /**
@@ -71,7 +75,7 @@ export class Quota {
   }
 
   #tooMany(): Refusal {
-    const message = `The client may make ${this.perMinute} calls in a minute`;
+    const message = `${this.#whose} may make ${this.perMinute} calls in a minute`;
     return new Refusal(429, CODES.limited, message, {
       headers: { "retry-after": String(this.#seconds) },
     });
