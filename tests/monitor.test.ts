@@ -409,7 +409,8 @@ monitor("the last values of a stopped node are shown for a while, then dropped",
     RUNS,
     "warn: node http://node.example is stale (after 1 s of ok): " + REFUSED,
     "error: node http://node.example is unreachable (after 1 min of stale): " + REFUSED,
-    "info: node http://node.example is ok again, after 24 s of unreachable (connection refused)",
+    "info: node http://node.example is ok again, after 24 s of unreachable (connection refused), " +
+    "1 min 24 s after it was last ok",
   ]);
 });
 

@@ -113,7 +113,8 @@ export class LogMemory {
   /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
   start: { readonly at: number; readonly offset: number } = { at: -Infinity, offset: 0 };
   status: LoggedStatus | undefined;
-  hasBeenOk = false;
+  /** When the status was last logged to be `ok` no more. */
+  okUntil: number | undefined;
   /** The last software and version that was logged. */
   software: string | undefined;
   /** Of the status. */
@@ -227,11 +228,11 @@ export class StateLog {
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
     if (!this.#mayLog(event, memory.changes, now)) return;
     const before = this.#logged ?? memory.status;
-    const text = statusText(before, status, now, memory.hasBeenOk);
+    if (before?.word === "ok" && word !== "ok") memory.okUntil = now;
+    const text = statusText(before, status, now, memory.okUntil);
     const since = before?.word === word ? before.since : now;
     this.#logged = { word, since, status };
     memory.status = { word, since };
-    memory.hasBeenOk ||= word === "ok";
     if (text) log(`${label} is ${text}`, event);
   }
 
@@ -264,7 +265,7 @@ function statusText(
   before: LoggedStatus | undefined,
   status: NodeStatus,
   now: number,
-  hasBeenOk: boolean,
+  okUntil: number | undefined,
 ): string | undefined {
   const { status: word } = status;
   const after = before && before.word !== word
@@ -275,9 +276,11 @@ function statusText(
     const clauses = clausesOf(status).map((clause) => excerpt(clause, CLAUSE_LENGTH));
     return `${still}${word}${after ? ` (${after})` : ""}: ${clauses.join("; ")}`;
   }
-  if (!after || !hasBeenOk) return after && word;
+  if (!after || okUntil === undefined) return after && word;
   const reason = before?.status?.reason;
-  return `ok again, ${after}${reason ? ` (${excerpt(reason, CLAUSE_LENGTH)})` : ""}`;
+  const whole = formatDuration(now - okUntil);
+  const since = before!.since > okUntil ? `, ${whole} after it was last ok` : "";
+  return `ok again, ${after}${reason ? ` (${excerpt(reason, CLAUSE_LENGTH)})` : ""}${since}`;
 }
 
 const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);
