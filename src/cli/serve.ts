@@ -38,12 +38,12 @@ interface RunningService {
 
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
-  let stop = () => {};
-  const stopped = new Promise<void>((resolve) => stop = resolve);
-  signals.onStop(() => stop());
+  let stop = (_signal: string) => {};
+  const stopped = new Promise<string>((resolve) => stop = resolve);
+  signals.onStop((signal) => stop(signal));
   if (config.file === undefined) {
     signals.onHangUp(() => {
-      if (isTerminalClosed()) stop();
+      if (isTerminalClosed()) stop("SIGHUP");
       else log("no configuration file to reload on SIGHUP", "info");
     });
   }
@@ -63,14 +63,14 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     onError: (error, request) => log(describeError(error, request), "error"),
   };
   const server = await Promise.race([listen(service, options), stopped]);
-  if (!server) return;
+  if (typeof server === "string") return;
   service.start();
   log(`nodeface ${VERSION} on ${shownAddresses(server.url)}`, "info");
   if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");
   if (config.file !== undefined) {
-    signals.onHangUp(() => isTerminalClosed() ? stop() : service.reload());
+    signals.onHangUp(() => isTerminalClosed() ? stop("SIGHUP") : service.reload());
   }
-  await stopped;
+  log(`stopping: ${await stopped}`, "info");
   // Closing the service cancels calls that wait for the node, so that the server soon becomes idle.
   await Promise.all([service.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);

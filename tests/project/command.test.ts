@@ -129,6 +129,7 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       assert.is((await fetch(`${first.url}v1/info`)).status, 200);
       const { code, stderr, stdout } = await first.stop("SIGTERM");
       assert.is(code, 0, stderr);
+      assert.match(stderr, / stopping: SIGTERM\n$/);
       assert.is(stdout, "");
     },
   );
