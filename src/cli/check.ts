@@ -48,7 +48,10 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     throw new UsageError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unusable = await findUnusable(config.node);
-  if (unusable.length > 0) throw new ConfigError(messagesOf(unusable));
+  if (unusable.length > 0) {
+    const others = (await lintForward(config)).filter(({ level }) => level === "error");
+    throw new ConfigError(messagesOf([...unusable, ...others]));
+  }
   const asked = `asking ${withoutKeys(config.node.url ?? "the sources")}`;
   const node = openNode(config.node, config.kinds);
   const inspection = await during(asked, inspectNode(node, config.info));
