@@ -120,7 +120,10 @@ function playGateway() {
     refusalOfNode: () => Promise.resolve(gateway.refusal),
     identify: () => Promise.resolve({ client: gateway.client, checkOrigin() {} }),
     quotaOf: () => undefined,
+    /** The number of messages that have begun. */
+    begun: 0,
     async table() {
+      gateway.begun++;
       await gateway.described;
       return {
         isKnown: true,
@@ -211,6 +214,7 @@ sockets("a node that is not the expected one gets no call of a connection either
   assert.match(whyNot(await other.call(ownCall('["0x1"]'))), "not the expected one");
   assert.equal(other.node.calls, [["anonymous"]]);
   // The next connection may reach the expected node.
+  await until(() => other.ends.length > 0);
   assert.equal(other.ends, ["node"]);
 });
 
@@ -655,6 +659,7 @@ sockets("when the service stops, a client that is being answered has a time limi
   for (const { session, played } of [late, removed]) {
     played.described = new Promise(() => {});
     session.onText("{}");
+    await until(() => played.begun > 0);
   }
   slow.peer.unsentBytes = 1;
   const ending = [late, slow, removed].map(({ session }) => session.endAfterCalls("stopping"));
@@ -672,6 +677,48 @@ sockets("when the service stops, a client that is being answered has a time limi
   await Promise.all(ending);
   assert.is(late.peer.closed, 1012);
   assert.equal([late.ends, removed.ends], [["stopping"], ["right"]]);
+});
+
+const callWith = (id?: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "eth_chainId" });
+
+/** Opens a session with a call that runs on. */
+async function openBusySession() {
+  const opened = openSession();
+  opened.played.described = new Promise(() => {});
+  opened.session.onText(callWith(1));
+  await until(() => opened.played.begun > 0);
+  return opened;
+}
+
+sockets("a connection for which the node fails ends after the calls that run", async () => {
+  const ways: readonly ((opened: ReturnType<typeof openSession>) => unknown)[] = [
+    ({ node }) => Object.assign(node, { connect: () => Promise.reject(new Error("refused")) }),
+    ({ node }) => node.result = {},
+    ({ played }) => played.refusal = REFUSED,
+  ];
+  for (const fail of ways) {
+    const opened = await openBusySession();
+    const { session, ends } = opened;
+    fail(opened);
+    assert.ok((await opened.call()).error);
+    await nextTurn();
+    assert.equal(ends, []);
+    session.onClose();
+  }
+});
+
+sockets("calls that come while a connection is ending are refused", async () => {
+  for (const [reason, message] of [["stopping", "is stopping"], ["node", "has ended"]] as const) {
+    const { session, peer } = await openBusySession();
+    void session.endAfterCalls(reason);
+    session.onText(callWith());
+    session.onText(callWith(2));
+    await until(() => peer.sent.length > 0);
+    const { id, error } = JSON.parse(peer.sent[0]!);
+    assert.is(id, 2);
+    assert.match(error.message, message);
+    session.onClose();
+  }
 });
 
 sockets(

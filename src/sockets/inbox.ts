@@ -48,14 +48,18 @@ export class Inbox {
     return true;
   }
 
-  /** Drops what waits, and all that comes. Resolves when no message is responded to any more. */
-  async close(): Promise<void> {
+  /** Resolves when all messages have been responded to. */
+  async drain(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /** Drops what waits, and all that comes. */
+  close(): void {
     this.#isClosed = true;
     // What is not read would hide that the client leaves.
     if (this.isPaused) this.#peer.resume();
     this.#unread.length = 0;
     this.unreadLength = 0;
-    await Promise.all(this.#pending);
   }
 
   #next(): void {

@@ -9,9 +9,9 @@ import type { ReadyCall } from "../gateway/sender.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { ReservedBytes } from "../gateway/budget.ts";
 import { MIN_CALL_RATE } from "../gateway/content.ts";
-import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
+import { FULL, NOT_FORWARDED, Refusal, STOPPING } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
-import type { RpcOutcome } from "../node/json-rpc.ts";
+import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { Throughput } from "../throughput.ts";
 import { decodeUtf8 } from "../utf8.ts";
@@ -62,6 +62,12 @@ const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
+/** What calls get that come while the connection is ending. */
+const ENDING = {
+  node: new Refusal(503, CODES.notReached, END_REASONS.node[1]),
+  stopping: STOPPING,
+} as const;
+
 /** The number of bytes that may wait, besides those of responses. */
 const WAITING_MAX = 8_388_608;
 
@@ -103,6 +109,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
+  /** Refuses the calls that come while those before have their responses. */
+  #ending: Refusal | undefined;
   #reason: EndReason | undefined;
 
   constructor(owner: SessionOwner, peer: SessionPeer, handshake: Handshake) {
@@ -173,11 +181,12 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   /**
-   * Takes no more messages, and ends the connection when the client has the responses to the calls
-   * that run, or after `RESPONDING_MS`.
+   * Refuses further calls, and ends the connection when the client has the responses to those that
+   * run, or after `RESPONDING_MS`.
    */
-  async endAfterCalls(reason: "node" | "stopping"): Promise<void> {
-    const answered = this.#inbox.close().then(() => {
+  async endAfterCalls(reason: keyof typeof ENDING): Promise<void> {
+    this.#ending ??= ENDING[reason];
+    const answered = this.#inbox.drain().then(() => {
       // Else the events of a busy subscription would keep the outbox full.
       this.subscriptions.end();
       return this.#outbox.drain(0);
@@ -237,7 +246,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const { hasOneSubscription } = this.#peer;
     const text = hasOneSubscription ? notification.result : subscription.textOf(notification);
     // A further response that is an error ends the subscription.
-    if (text === undefined) return this.end("node");
+    if (text === undefined) return void this.endAfterCalls("node");
     if (this.#outbox.keep(text, subscription)) return;
     await this.#outbox.notify(text);
     await this.#endFinished(subscription);
@@ -277,6 +286,11 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   async #respond(message: string): Promise<void> {
     await this.#takeTurn();
+    if (this.#ending) {
+      const text = await refuseMessage(this.#ending, message);
+      if (text !== undefined) this.#outbox.respond(text);
+      return await this.#outbox.sending;
+    }
     const { gateway } = this.#owner;
     const table = await gateway.table();
     const caller = await this.#identify();
@@ -326,7 +340,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#reason = reason;
     this.#handshake.token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
-    void this.#inbox.close();
+    this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
     this.#waitingBytes.dispose();

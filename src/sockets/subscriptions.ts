@@ -19,8 +19,8 @@ export interface NodeAccess {
   openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
 }
 interface SubscriptionsOwner extends NodeSocketOwner {
-  /** Ends the connection of the client, which may connect again. */
-  end(reason: "node"): void;
+  /** Ends the connection of the client, which may connect again, when it has its responses. */
+  endAfterCalls(reason: "node"): Promise<void>;
 }
 
 /** `@solana/kit` begins another connection after as many. */
@@ -149,7 +149,7 @@ export class Subscriptions {
       if (outcome.error || this.#hasEnded) return outcome;
       const id = hasNotification(call) ? outcome.result : callId;
       if (!SUBSCRIPTION_ID.test(id)) {
-        this.#owner.end("node");
+        void this.#owner.endAfterCalls("node");
         throw new SourceError("bad_answer", "sent no id of a subscription");
       }
       const subscription = new Subscription(id, call);
@@ -200,7 +200,7 @@ export class Subscriptions {
     const unexpected = await this.#access.gateway.refusalOfNode();
     if (!unexpected) return;
     // Nothing would be lost, and the next connection may reach the expected node.
-    if (this.size === 0) this.#owner.end("node");
+    if (this.size === 0) void this.#owner.endAfterCalls("node");
     throw unexpected;
   }
 
@@ -217,7 +217,7 @@ export class Subscriptions {
       nodeSocket = await this.#opening;
     } catch (error) {
       // A client that keeps the connection would never subscribe again.
-      this.#owner.end("node");
+      void this.#owner.endAfterCalls("node");
       throw error;
     }
     if (!this.#nodeSocket) this.#use(nodeSocket);
