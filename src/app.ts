@@ -132,7 +132,7 @@ export class App implements Nodeface {
 
   /** Ends connections and streams; closes the service when it has finished what it began. */
   async retire(): Promise<void> {
-    const retiring = this.#calls.sockets?.end();
+    const retiring = this.#calls.endSockets();
     this.#resources.end();
     // A request or a message may begin a call.
     await Promise.allSettled([...this.#begun, retiring]);
@@ -142,7 +142,7 @@ export class App implements Nodeface {
 
   /** Ends connections and refuses calls that wait; those that run have a few seconds to end. */
   endCalls(): void {
-    void this.#calls.sockets?.end();
+    void this.#calls.endSockets();
     this.#calls.gateway?.close();
   }
 

@@ -33,6 +33,7 @@ export class CallRoutes {
   /** True if the settings let nobody call the node. */
   readonly #isOff: boolean;
   readonly #sockets: Lazy<Sockets>;
+  #hasEnded = false;
   readonly #handler: CallHandler;
   /** For calls, the setting `forward.origins` applies instead of `cors`. */
   readonly #headersFor: CommonHeadersFor;
@@ -47,7 +48,9 @@ export class CallRoutes {
     this.#isOff = !forward && url !== undefined;
     this.#sockets = lazy(async () => {
       const { Sockets } = await import("./sockets/sockets.ts");
-      return new Sockets({ gateway: this.gateway!, counts: meters });
+      const sockets = new Sockets({ gateway: this.gateway!, counts: meters });
+      if (this.#hasEnded) void sockets.end();
+      return sockets;
     });
     this.#handler = new CallHandler(this.gateway);
     // Clients of nodes read headers such as `X-Aptos-Cursor` and `Retry-After`.
@@ -62,6 +65,12 @@ export class CallRoutes {
   /** The connections of clients; `undefined` before the first handshake. */
   get sockets(): Sockets | undefined {
     return this.#sockets.current;
+  }
+
+  /** Ends the connections of clients, and takes no more. */
+  async endSockets(): Promise<void> {
+    this.#hasEnded = true;
+    await this.sockets?.end();
   }
 
   get load(): GatewayLoad {

@@ -111,6 +111,27 @@ serving("a handshake that is accepted after the host has responded gets no place
   socket.destroy();
 });
 
+serving("a handshake that is accepted while the server closes is refused", async () => {
+  const ended: string[] = [];
+  let accept: (() => void) | undefined;
+  const fetchLate = async (request: Request) => {
+    await new Promise<void>((resolve) => accept = resolve);
+    const open = () => {
+      throw new Error("is open");
+    };
+    const drop = () => void ended.push("dropped");
+    return (request as ServedRequest).upgrade!.accept({ protocol: undefined, open, drop });
+  };
+  const server = await serve({ fetch: fetchLate }, { port: 0, onError: () => {} });
+  const socket = shakeHands(server.url);
+  await until(() => accept !== undefined);
+  const closing = server.close();
+  accept!();
+  assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1.1 503 .*\nretry-after: 5\r/is);
+  assert.equal(ended, ["dropped"]);
+  await closing;
+});
+
 serving("a host that has read the content of a call is told so", async () => {
   const errors: string[] = [];
   const { app } = forwarding("http://127.0.0.1:1", RPC, "reads", {

@@ -35,7 +35,7 @@ import { nextTurn } from "../src/slices.ts";
 import { connect } from "../src/adapters/websocket.ts";
 import { IS_DENO } from "../src/platform.ts";
 import { passTime } from "./_clock.ts";
-import { until } from "./_gateway.ts";
+import { forwarding, RPC, until } from "./_gateway.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { testOnNode } from "./_runtime.ts";
 
@@ -100,6 +100,11 @@ class PlayedUpgrade extends Upgrade {
 
 const IGNORED: PeerEvents = { onText() {}, onBinary() {}, onControl() {}, onClose() {} };
 const noKinds = () => Promise.resolve({});
+
+const HANDSHAKE = {
+  "sec-websocket-version": "13",
+  "sec-websocket-key": `${"A".repeat(22)}==`,
+};
 
 const whyNot = (outcome: RpcOutcome): string => ((outcome as RpcFailure).reason as Error).message;
 
@@ -564,12 +569,8 @@ sockets("no place is lost", async () => {
     gateway: played as unknown as Gateway,
     counts: undefined,
   });
-  const headers = {
-    "sec-websocket-version": "13",
-    "sec-websocket-key": `${"A".repeat(22)}==`,
-  };
   const shake = async () => {
-    const request = new Request("http://localhost/v1/rpc", { headers });
+    const request = new Request("http://localhost/v1/rpc", { headers: HANDSHAKE });
     const upgrade = new PlayedUpgrade();
     await all.respond(request as ServedRequest, "", upgrade);
     return upgrade.accepted;
@@ -619,9 +620,8 @@ sockets("a node that takes few connections has few clients, a half of them named
   played.hasClients = true;
   played.node.websocket = { connections: 5 };
   const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
-  const headers = { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` };
   const shake = async () => {
-    const request = new Request("http://localhost/v1/rpc", { headers });
+    const request = new Request("http://localhost/v1/rpc", { headers: HANDSHAKE });
     return (await all.respond(request as ServedRequest, "", new PlayedUpgrade())).status;
   };
   const shakes = async () => await Promise.all(Array.from({ length: 6 }, shake));
@@ -636,7 +636,7 @@ sockets(
     const all = new Sockets({ gateway: playGateway() as unknown as Gateway, counts: undefined });
     const shake = async () => {
       const request = new Request("http://localhost/v1/rpc", {
-        headers: { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` },
+        headers: HANDSHAKE,
       });
       const upgrade = new PlayedUpgrade();
       const { status } = await all.respond(request as ServedRequest, "", upgrade);
@@ -652,6 +652,16 @@ sockets(
     assert.is((await shake()).status, 503);
   },
 );
+
+sockets("a service that has ended takes no connection, not even its first", async () => {
+  const origin = "https://app.example";
+  const { app } = forwarding("http://127.0.0.1:1", RPC, { open: ["reads"], origins: [origin] });
+  await app.close();
+  const request = new Request("http://localhost/v1/rpc", { headers: { ...HANDSHAKE, origin } });
+  const upgrade = new PlayedUpgrade();
+  const { status, headers } = await app.fetch(Object.assign(request, { upgrade }));
+  assert.equal([status, headers.get("retry-after")], [503, "5"]);
+});
 
 sockets("when the service stops, a client that is being answered has a time limit", async () => {
   const token = new LightSignal();
@@ -728,13 +738,9 @@ sockets(
       reserveFor: () => ({ set: () => false, offer() {}, withdraw() {}, dispose() {} }),
     });
     const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
-    const headers = {
-      "sec-websocket-version": "13",
-      "sec-websocket-key": `${"A".repeat(22)}==`,
-    };
     const peers = await Promise.all([300, 0, 65_536, 16_384].map(async (unsentBytes) => {
       const upgrade = new PlayedUpgrade();
-      const request = new Request("http://localhost/v1/rpc", { headers });
+      const request = new Request("http://localhost/v1/rpc", { headers: HANDSHAKE });
       await all.respond(request as ServedRequest, "", upgrade);
       const peer = Object.assign(new PlayedPeer(), { unsentBytes });
       return { peer, session: upgrade.accepted!.open(peer) as Session };
@@ -750,11 +756,10 @@ sockets("a client without a token takes no room from one with a token", async ()
     reserveFor: () => ({ set: () => false, offer() {}, withdraw() {}, dispose() {} }),
   });
   const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
-  const headers = { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` };
   const open = async (client: unknown, unsentBytes: number) => {
     played.client = client;
     const upgrade = new PlayedUpgrade();
-    const request = new Request("http://localhost/v1/rpc", { headers });
+    const request = new Request("http://localhost/v1/rpc", { headers: HANDSHAKE });
     await all.respond(request as ServedRequest, "", upgrade);
     const peer = Object.assign(new PlayedPeer(), { unsentBytes });
     return { peer, session: upgrade.accepted!.open(peer) as Session };

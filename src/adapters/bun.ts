@@ -15,6 +15,7 @@ import {
   failure,
   type Listening,
   refusal,
+  refuseLate,
   report,
   runningServer,
   type SendingEnd,
@@ -95,8 +96,9 @@ const SILENCE_SECONDS = TIMEOUTS.silence / 1000, IDLE_SECONDS = TIMEOUTS.idle / 
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   checkApp(app);
   const { hostname, port } = checkServeOptions(options);
+  let isClosing = false;
   const server = Bun.serve({
-    fetch: (request, server) => respond(app, options, request, server),
+    fetch: (request, server) => respond(app, options, request, server, () => isClosing),
     hostname,
     port,
     // With `development: false`, Bun 1.4 lets two processes share a port by default.
@@ -107,6 +109,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     websocket: WEBSOCKET,
   });
   return runningServer(app, urlAt(server.address.address, server.port), async () => {
+    isClosing = true;
     await waitAtMost(server.stop(false), TIMEOUTS.grace);
     await server.stop(true);
   });
@@ -192,7 +195,13 @@ interface Sending {
   fail(error: unknown): void;
 }
 
-async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
+async function respond(
+  app: Servable,
+  callbacks: Callbacks,
+  request: Request,
+  server: BunServer,
+  isClosing: () => boolean,
+) {
   if (inTurn++ === 0) setImmediate(() => inTurn = 0);
   if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
   const endEntry = beginEntry(callbacks, request);
@@ -215,6 +224,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
     response = await app.fetch(request);
+    if (response.status === 101 && isClosing()) response = nativeOf(refuseLate());
     const accepted = response.status === 101 ? upgrade?.take() : undefined;
     if (accepted) {
       if (completeHandshake(accepted, sending)) return undefined;

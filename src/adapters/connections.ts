@@ -56,7 +56,7 @@ export class Connections {
   readonly #onLate: (socket: Socket) => void;
   readonly #slowest: MinimumRate;
   readonly #timer: ReturnType<typeof setInterval>;
-  #isEnding = false;
+  isEnding = false;
   /** @param onLate called if the content of a request arrives too slowly */
   constructor(
     onLate: (socket: Socket) => void,
@@ -98,13 +98,13 @@ export class Connections {
     connection.uploadSpeed = hasContent(response.req)
       ? new Throughput(MIN_UPLOAD_RATE, 0, performance.now())
       : undefined;
-    if (this.#isEnding) response.shouldKeepAlive = false;
+    if (this.isEnding) response.shouldKeepAlive = false;
   }
 
   /** The responses that are not begun yet announce the end (RFC 9112, section 9.6). */
   async end(): Promise<void> {
     clearInterval(this.#timer);
-    this.#isEnding = true;
+    this.isEnding = true;
     for (const socket of this.#connections.keys()) {
       const last = lastResponses.get(socket);
       if (last && !last.headersSent) last.shouldKeepAlive = false;

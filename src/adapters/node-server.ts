@@ -27,6 +27,7 @@ import {
   failure,
   type Listening,
   notifyError,
+  refuseLate,
   report,
   runningServer,
   type Servable,
@@ -158,11 +159,11 @@ export async function respond(
     const refused = ownResponse(message) ?? refuse?.();
     if (!refused) request = requestOfMessage(message, response, originalUrl);
     const given = refused ?? await app.fetch(request!, ...context);
-    if (given.status === 101 && request?.upgrade) {
-      await (message as Message).takeOver!(request.upgrade);
-      return endEntry?.("sent", 101, request.clientName);
+    const upgrade = given.status === 101 ? request?.upgrade : undefined;
+    if (upgrade && await (message as Message).takeOver!(upgrade)) {
+      return endEntry?.("sent", 101, request!.clientName);
     }
-    await send(response, given);
+    await send(response, upgrade ? refuseLate() : given);
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, message, app, callbacks);
   } catch (error) {

@@ -277,8 +277,16 @@ export function watchBody(
   }, { highWaterMark: 0 });
 }
 
-export function refusal(status: HttpStatus, detail: string): Response {
-  return problem(status, detail, SECURITY_HEADERS);
+export function refusal(
+  status: HttpStatus,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return problem(status, detail, { ...SECURITY_HEADERS, ...headers });
 }
+
+/** For a handshake that the app accepts while the server closes: nothing would end its session. */
+export const refuseLate = (): Response =>
+  refusal(503, "The server is closing", { "retry-after": "5" });
 
 export const failure = (): Response => refusal(500, "Internal error");

@@ -28,8 +28,8 @@ const HANDSHAKE_MS = 5000;
 const MESSAGE_LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
 
 export class UpgradableMessage extends IncomingMessage {
-  /** Completes the handshake; present if the request is one. */
-  declare takeOver?: (upgrade: Upgrade) => Promise<void>;
+  /** Completes the handshake, unless the server closes; present if the request is one. */
+  declare takeOver?: (upgrade: Upgrade) => Promise<boolean>;
   /** Whether the parser has found that the request asks for another protocol. */
   declare asksForOther: boolean;
 
@@ -63,11 +63,12 @@ export function serveUpgrades(
     response.shouldKeepAlive = false;
     connections.addResponse(response);
     message.takeOver = async (upgrade) => {
+      // If this fails, the connection can still get a response.
+      const { WebSocketServer } = await import("ws");
+      if (connections.isEnding) return false;
       const { protocol, open, drop } = upgrade.take()!;
       let isOpen = false;
       try {
-        // If this fails, the connection can still get a response.
-        const { WebSocketServer } = await import("ws");
         const server = new WebSocketServer({
           ...MESSAGE_LIMITS,
           noServer: true,
@@ -85,6 +86,7 @@ export function serveUpgrades(
       } finally {
         if (!isOpen) drop();
       }
+      return true;
     };
     response.assignSocket(socket);
     response.once("finish", () => socket.destroySoon());
