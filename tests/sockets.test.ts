@@ -355,9 +355,13 @@ sockets("a client from which nothing is read does not count as idle", () => {
   for (let at = 0; at < 20; at++) session.onText(long);
   session.check(performance.now() + 60_000);
   assert.is(peer.closed, undefined);
-  const silent = openSession();
-  silent.session.check(performance.now() + 60_000);
-  assert.is(silent.peer.closed, 1001);
+});
+
+sockets("a silent client is ended with a code after which web3.js connects again", () => {
+  const { session, peer, ends } = openSession();
+  session.check(performance.now() + 60_000);
+  assert.equal(ends, ["silent"]);
+  assert.is(peer.closed, 1013);
 });
 
 sockets("a message may be marked as binary, but one that is no text ends the connection", () => {

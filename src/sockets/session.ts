@@ -56,7 +56,8 @@ const END_REASONS = {
   slow: [1013, "The client reads too slowly"],
   flood: [1008, "Too many messages or control frames"],
   binary: [1003, "Messages must be text"],
-  silent: [1001, "The client does not respond"],
+  // After 1001, web3.js does not connect again.
+  silent: [1013, "The client does not respond"],
   failed: [1011, "Internal error"],
 } as const;
 
