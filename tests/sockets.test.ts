@@ -500,7 +500,7 @@ sockets(
     await call();
     node.connections[0]!.onClose();
     assert.is(node.losses, 1);
-    assert.is(session.subscriptions.size, 0);
+    await until(() => session.subscriptions.size === 0);
     const other = openSession();
     await other.call();
     other.session.onClose();
@@ -891,6 +891,22 @@ sockets(
     assert.is(session.waiting, 0);
   },
 );
+
+sockets("a client that reads slowly gets all that the node sent before its end", async () => {
+  const { node, peer, ends, session, callOf } = openSession();
+  assert.is((await session.subscribe(callOf())).error, undefined);
+  const [events] = node.connections as [PeerEvents];
+  const params = { subscription: "0x1", result: 1 };
+  peer.unsentBytes = 300_000;
+  const text = JSON.stringify({ method: "eth_subscription", params });
+  for (let at = 0; at < 3; at++) events.onText(text);
+  await until(() => peer.sent.length > 0);
+  events.onClose();
+  await nextTurn();
+  peer.unsentBytes = 0;
+  await until(() => ends.length > 0);
+  assert.equal([peer.sent.length, ends], [3, ["node"]]);
+});
 
 sockets("calls do not wait in the lane of what the node sends", async () => {
   let hasEnded = false;

@@ -151,8 +151,13 @@ export class NodeSocket implements PeerEvents {
 
   onClose(): void {
     this.hasEnded = true;
-    this.#unread.length = 0;
     if (this.owner) this.#node.noteLoss();
+    // The client still gets what has arrived before.
+    if (!this.owner || !this.#isReading) this.#finish();
+  }
+
+  #finish(): void {
+    this.#unread.length = 0;
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
     this.owner?.onNodeSocketEnd();
@@ -176,13 +181,14 @@ export class NodeSocket implements PeerEvents {
       this.#peer!.terminate();
     }
     this.#isReading = false;
+    if (this.hasEnded) this.#finish();
   }
 
   async #parse(text: string): Promise<Part> {
     const member = (name: string) => MEMBERS.test(name);
     const wanted = { levels: 2, member, duplicates: "refused-if-wanted" } as const;
     const check = () => {
-      if (this.hasEnded) throw new Error("Nobody waits for this message");
+      if (this.hasEnded && !this.owner) throw new Error("Nobody waits for this message");
     };
     return await readParts(text, wanted, RESPONSE_DEPTH_MAX, "notifications", check);
   }
