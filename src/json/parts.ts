@@ -73,10 +73,12 @@ function* findParts(
   const scanner = new JsonScanner(text, { depthMax, pieceMax: STEP, levelsRead });
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
-  const parts: (Part | undefined)[] = [];
-  const last: string[] = [];
+  /** The innermost open object or list, if it is returned. */
+  let holder: Part | undefined;
+  /** Those around it. */
+  const outer: (Part | undefined)[] = [];
   const keys = new OpenKeys();
-  let depth = 0;
+  let key = "";
   let root: Part | undefined;
   let stepEnd = STEP;
   while (scanner.next()) {
@@ -87,39 +89,39 @@ function* findParts(
     }
     if (kind === "piece") continue;
     if (kind === "key") {
-      const members = parts[depth]?.members;
+      const members = holder?.members;
       if (duplicates !== "refused" && !members) continue;
-      const key = scanner.string;
-      last[depth] = key;
+      key = scanner.string;
       const isRepeated = duplicates === "refused"
-        ? !keys.add(depth, key)
+        ? !keys.add(outer.length, key)
         : duplicates === "refused-if-wanted" && members!.has(key);
       if (isRepeated) throw new DuplicateKeyError(start);
     } else if (kind === "}" || kind === "]") {
-      const part = parts[depth--];
-      if (part) part.end = end;
+      if (holder) holder.end = end;
+      holder = outer.pop();
     } else {
-      const holder = parts[depth];
-      let part: Part | undefined;
-      if (depth === 0 || (holder && depth <= levels && isReturned(holder, last[depth]!))) {
-        const hasParts = depth < levels;
-        part = {
+      const hasParts = outer.length < levels;
+      const part = !root || (holder && isReturned(holder, key))
+        ? {
           kind,
           start,
           end,
           members: hasParts && kind === "{" ? new Map() : undefined,
           // Of lists in a list, nobody needs the items, of which a hostile text may have millions.
-          items: hasParts && kind === "[" && depth === 0 ? [] : undefined,
+          items: hasParts && kind === "[" && !root ? [] : undefined,
           count: 0,
-        };
-        root ??= part;
-        holder?.members?.set(last[depth]!, part);
+        }
+        : undefined;
+      root ??= part;
+      if (holder) holder.count++;
+      if (part) {
+        holder?.members?.set(key, part);
         holder?.items?.push(part);
       }
-      if (holder) holder.count++;
       if (kind === "{" || kind === "[") {
-        parts[++depth] = part;
-        keys.open(depth);
+        outer.push(holder);
+        holder = part;
+        keys.open(outer.length);
       }
     }
   }
