@@ -89,52 +89,82 @@ interface Loosening {
   readonly how: string;
 }
 
+/** An operation of an extension, and one of its base that takes such calls. */
+interface Compared {
+  readonly name: unknown;
+  readonly path: SettingPath;
+  readonly now: JsonObject;
+  readonly before: JsonObject;
+}
+
 /**
  * Finds the operations that an extension restricts less than its base does. The extension must list
  * these operations in `loosen`.
  */
 export function looseningsIn(base: Kind, own: JsonObject): Loosening[] {
-  const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
-  const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
-    name: nameOf(method),
-    path: ["openrpc", "methods", at] as SettingPath,
-    now: objectOf(method),
-    before: methods.get(nameOf(method)) as unknown,
-  }));
-  const rest = objectOf(own.openapi);
-  const components = mergedComponents(objectOf(base.openapi), rest);
+  const compared = [...comparedMethods(base, own), ...comparedOperations(base, own)];
+  return compared.flatMap(({ name, path, now, before }) => {
+    const how = howLooser(now, before);
+    return how === undefined ? [] : [{ name: String(name), path, how }];
+  });
+}
+
+function comparedMethods({ openrpc }: Kind, own: JsonObject): Compared[] {
+  const known = new Map(openrpc?.methods.map((method) => [method.name as unknown, method]));
+  return listOf(objectOf(own.openrpc).methods).flatMap((method, at) => {
+    const name = nameOf(method);
+    const path = ["openrpc", "methods", at];
+    return known.has(name)
+      ? [{ name, path, now: objectOf(method), before: objectOf(known.get(name)) }]
+      : [];
+  });
+}
+
+function comparedOperations(base: Kind, own: JsonObject): Compared[] {
+  const part = objectOf(own.openapi);
+  const components = mergedComponents(objectOf(base.openapi), part);
   const templateOf = (path: string, { parameters, shared }: JsonObject) => {
     const spanning = [...listOf(parameters), ...listOf(shared)]
       .map((value) => followReference({ components }, value))
       .filter((parameter) => multiSegmentOf(parameter) === true).map(({ name }) => name);
     return new PathTemplate(path, (name) => spanning.includes(name));
   };
-  const [server] = [...listOf(rest.servers), ...base.openapi?.servers ?? []].map(objectOf);
+  const [server] = [...listOf(part.servers), ...base.openapi?.servers ?? []].map(objectOf);
   const prefix = textOf(server?.url) ?? "";
   const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/");
-  for (const [path, item] of Object.entries(objectOf(rest.paths))) {
-    const ownItem = objectOf(item), inherited = base.openapi?.paths[path];
+  return changedOperations(base, part).flatMap(({ template, method, member, now }) => {
+    const known = operationsAt(base, template, method, now, templateOf);
+    // What is posted there may call any method. Some nodes that only have JSON-RPC take it at any
+    // path.
+    const mayBeRpc = rpcPath && method === "post" &&
+      (!base.openapi || templateOf(prefix + template, now).overlaps(rpcPath));
+    if (mayBeRpc) known.push({ ...now, "x-access": "write" });
+    const path = ["openapi", "paths", template, member];
+    return known.map((before) => ({ name: now.operationId, path, now, before }));
+  });
+}
+
+interface ChangedOperation {
+  readonly template: string;
+  readonly method: string;
+  /** The key in the path item that changes the operation. */
+  readonly member: string;
+  /** The operation, with the parameters of its path item in `shared`. */
+  readonly now: JsonObject;
+}
+
+function changedOperations({ openapi }: Kind, part: JsonObject): ChangedOperation[] {
+  return Object.entries(objectOf(part.paths)).flatMap(([template, value]) => {
+    const item = objectOf(value), inherited = openapi?.paths[template];
     // If the item has `parameters`, they are those of the inherited operations, too.
-    const changed = ownItem.parameters === undefined ? ownItem : { ...inherited, ...ownItem };
-    for (const { keys: [key], operation } of operationsOf(changed)) {
-      const member = Object.hasOwn(ownItem, key!) ? key! : "parameters";
-      const place = { name: operation.operationId, path: ["openapi", "paths", path, member] };
-      // A path item without `parameters` inherits the parameters of the same path in the base kind.
-      const { parameters: shared = inherited?.parameters } = ownItem;
-      const now = { ...operation, shared };
-      for (const before of operationsAt(base, path, key!, now, templateOf)) {
-        pairs.push({ ...place, now, before });
-      }
-      // What is posted there may call any method. Some nodes that only have JSON-RPC take it at any
-      // path.
-      const mayBeRpc = rpcPath && key === "post" &&
-        (!base.openapi || templateOf(prefix + path, now).overlaps(rpcPath));
-      if (mayBeRpc) pairs.push({ ...place, now, before: { ...now, "x-access": "write" } });
-    }
-  }
-  return pairs.flatMap(({ name, path, now, before }) => {
-    const how = isObject(before) ? howLooser(now, before) : undefined;
-    return how === undefined ? [] : [{ name: String(name), path, how }];
+    const changed = item.parameters === undefined ? item : { ...inherited, ...item };
+    // A path item without `parameters` inherits the parameters of the same path in the base kind.
+    const { parameters: shared = inherited?.parameters } = item;
+    return operationsOf(changed).map(({ keys, operation }) => {
+      const method = keys[0]!;
+      const member = Object.hasOwn(item, method) ? method : "parameters";
+      return { template, method, member, now: { ...operation, shared } };
+    });
   });
 }
 
