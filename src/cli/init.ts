@@ -39,11 +39,7 @@ import {
 
 const PLACES_MAX = 6;
 
-const WANTS_SECRET: readonly (string | undefined)[] = [
-  "unauthorized",
-  "forbidden",
-  "no_credentials",
-];
+const WANTS_SECRET: readonly string[] = ["unauthorized", "forbidden", "no_credentials"];
 
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
@@ -58,61 +54,79 @@ export async function init(
   if (await files.isThere(path)) {
     throw new Error(`${path} exists already and is not changed; name another file with --config`);
   }
-  const asked = `asking ${withoutKeys(config.node.url!)}`;
   const { status, detection, info } = await during(
-    asked,
+    `asking ${withoutKeys(config.node.url!)}`,
     inspectNode(openNode(config.node, config.kinds), config.info),
   );
-  const name = config.node.kind ?? detection?.kind ?? status.looksLike;
-  requireKind(config, values, status, name);
-  const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);
-  const kind = name === "none" ? undefined : name;
-  const title = [info.software ?? kind, info.version].filter((part) => part !== undefined)
-    .join(" ");
-  const node = excerpt(
-    [title || "a node of unknown kind", info.network].filter(Boolean).join(", "),
-  );
-  const token = values.forward === "reads" ? `${path.replace(/\.[^./\\]*$/, "")}.token` : undefined;
-  const isKept = token !== undefined && await files.isThere(token);
-  if (isKept) {
-    const wrong = await lintTokens(resolveForward(withOneClient(token)));
-    if (wrong.length > 0) throw new ConfigError(wrong.map(({ message }) => message));
-  }
+  const kind = config.node.kind ?? detection?.kind ?? status.looksLike;
+  requireKind(config, values, status, kind);
+  const secret = await lookForSecret({ ...KINDS, ...config.kinds }[kind ?? ""]?.auth);
+  const title = titleOf(info, kind);
+  const token = values.forward === "reads" ? await placeToken(path, files) : undefined;
   const text = newConfiguration({
     head: [
-      `The configuration of Nodeface ${VERSION} for ${node}.`,
+      `The configuration of Nodeface ${VERSION} for ${title}.`,
       "Most keys are optional. Lines that begin with # are ignored: to set a key, remove its #.",
       "Paths are relative to this file; ~/ is the home directory.",
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
     values: {
-      ...fileContent(config, values, path, name),
+      ...fileContent(config, values, path, kind),
       ...identityIn(info),
-      ...token !== undefined && { forward: withOneClient(basename(token)) },
+      ...token && { forward: withOneClient(basename(token.path)) },
     },
     remarks: {
       ...secret && { "node.auth": secret.lines },
-      ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
+      ...kind !== undefined && { "node.kind": [whyKind(config, detection)] },
       "node.expect": ["What nodeface init has seen, if the node has told it."],
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
-  const { spec = "" } = values;
-  const hasKey = [config.node.url!, spec].some((url) => withoutKeys(url) !== url);
+  const hasKey = [config.node.url!, values.spec ?? ""].some((url) => withoutKeys(url) !== url);
   await writeNewFile(path, text, secret || hasKey ? PRIVATE : PUBLIC);
-  if (token !== undefined && !isKept) {
-    try {
-      await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
-    } catch (error) {
-      // Without its token, the configuration has an error, and would be in the way of the next try.
-      await rm(path);
-      throw error;
-    }
-  }
+  if (token && !token.isThere) await writeToken(token.path, path);
   const flag = values.config === undefined ? "" : ` --config ${inShell(path)}`;
-  const lines = report(config, path, flag, node, status, secret);
-  if (token !== undefined) lines.splice(1, 0, `${token} has the token of the client ${CLIENT}`);
-  return lines.join("\n");
+  return [
+    `Wrote ${path} for ${withoutKeys(config.node.url!)}: ${title}`,
+    ...token ? [`${token.path} has the token of the client ${CLIENT}`] : [],
+    ...adviceOn(status, path, secret),
+    `Next: nodeface check${flag}, then nodeface${flag}\n`,
+  ].join("\n");
+}
+
+function titleOf({ software, version, network }: Info, kind: string | undefined): string {
+  const name = software ?? (kind === "none" ? undefined : kind);
+  const program = [name, version].filter((part) => part !== undefined).join(" ");
+  return excerpt([program || "a node of unknown kind", network].filter(Boolean).join(", "));
+}
+
+interface TokenFile {
+  readonly path: string;
+  readonly isThere: boolean;
+}
+
+/** Places the client's token beside the configuration. A token that is there already is kept. */
+async function placeToken(
+  configurationPath: string,
+  files: Pick<Files, "isThere">,
+): Promise<TokenFile> {
+  const path = `${configurationPath.replace(/\.[^./\\]*$/, "")}.token`;
+  const isThere = await files.isThere(path);
+  if (isThere) {
+    const wrong = await lintTokens(resolveForward(withOneClient(path)));
+    if (wrong.length > 0) throw new ConfigError(wrong.map(({ message }) => message));
+  }
+  return { path, isThere };
+}
+
+async function writeToken(path: string, configurationPath: string): Promise<void> {
+  try {
+    await writeNewFile(path, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
+  } catch (error) {
+    // Without its token, the configuration has an error, and would be in the way of the next try.
+    await rm(configurationPath);
+    throw error;
+  }
 }
 
 function inShell(path: string): string {
@@ -208,25 +222,20 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
   return { lines, example };
 }
 
-function report(
-  { node }: Config,
-  path: string,
-  flag: string,
-  name: string,
+function adviceOn(
   { status, code, reason }: NodeStatus,
+  path: string,
   secret: SecretPlaces | undefined,
 ): string[] {
-  const lines = [`Wrote ${path} for ${withoutKeys(node.url!)}: ${name}`];
-  if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
-  if (WANTS_SECRET.includes(code)) {
-    const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
-    lines.push(...secret?.lines ?? []);
-    lines.push(
-      `In ${path}, set node.auth to the place of the node's secret, such as\n  auth: ${example}`,
-    );
-  }
-  lines.push(`Next: nodeface check${flag}, then nodeface${flag}\n`);
-  return lines;
+  if (code === undefined) return [];
+  const fault = `The node is ${status}: ${reason}`;
+  if (!WANTS_SECRET.includes(code)) return [fault];
+  const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
+  return [
+    fault,
+    ...secret?.lines ?? [],
+    `In ${path}, set node.auth to the place of the node's secret, such as\n  auth: ${example}`,
+  ];
 }
 
 const LONGEST = 92;
