@@ -57,51 +57,75 @@ export async function readConfigurationFile(
   overrides: Overrides,
   files: Files,
 ): Promise<ReadFiles> {
-  const kinds: Record<string, Kind> = {};
-  const problems: string[] = [];
-  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
-      return undefined;
-    }
-  };
-  const warnings: string[] = [];
-  const addKind = (name: string, yaml: YamlFile, place?: KindPlace) =>
-    attempt(async () => {
-      const { kind, loosened } = await readKind(yaml, place);
-      kinds[name] = kind;
-      warnings.push(...loosened.map((line) => `${yaml.name}: in the kind ${name}, ${line}`));
-    });
-  const addKindFile = (path: string, placed = (message: string) => [message]) =>
-    attempt(async () => {
-      const text = await files.read(path).catch(({ message }) => {
-        throw new ConfigError(placed(message));
-      });
-      await addKind(kindNameOf(path) ?? path, readYaml(text, path, "a kind"));
-    });
-  const flagged = kindFile === undefined ? undefined : kindNameOf(kindFile);
-  if (kindFile !== undefined) await addKindFile(kindFile);
-  const read = path === undefined ? undefined : await attempt(async () => {
+  const reading = new Reading(files);
+  if (kindFile !== undefined) await reading.addKindFile(kindFile);
+  const read = path === undefined ? undefined : await reading.attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
-    for (const [at, { name, file, value }] of kindsIn(yaml).entries()) {
-      if (name !== undefined && name === flagged) continue;
-      if (file !== undefined) {
-        await addKindFile(
-          locateBeside(file, path),
-          (message) => yaml.describe([{ path: ["kinds", at], message: `names ${message}` }]),
-        );
-      } else if (name !== undefined) await addKind(name, yaml, { at: ["kinds", at], value });
-    }
+    await reading.addKindsIn(yaml, kindFile === undefined ? undefined : kindNameOf(kindFile));
     const logo = await readLogo(yaml, files);
-    const file = checkFile(yaml, kinds, overrides, logo);
+    const file = checkFile(yaml, reading.kinds, overrides, logo);
     const shared = await sharedTokens(file);
     if (shared.length > 0) throw new ConfigError(yaml.describe(shared));
     const page = file.page && { ...file.page, logo: logo?.bytes };
     return { file, page, describe: yaml.describe };
   });
+  const { kinds, warnings, problems } = reading;
   return { file: {}, describe: () => [], ...read, kinds, warnings, problems };
+}
+
+/** Gathers the operator's kinds, and goes on after each file that has a problem. */
+class Reading {
+  readonly kinds: Record<string, Kind> = {};
+  readonly warnings: string[] = [];
+  readonly problems: string[] = [];
+  readonly #files: Files;
+
+  constructor(files: Files) {
+    this.#files = files;
+  }
+
+  /** Resolves to `undefined` if `work` finds a problem. */
+  async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      const isConfigError = error instanceof ConfigError;
+      this.problems.push(...isConfigError ? error.problems : [(error as Error).message]);
+      return undefined;
+    }
+  }
+
+  /** @param skipped the name of a kind that is not read, since a flag replaces it */
+  async addKindsIn(yaml: YamlFile, skipped: string | undefined): Promise<void> {
+    for (const [index, { name, file, value }] of kindsIn(yaml).entries()) {
+      if (name === undefined || name === skipped) continue;
+      const at = ["kinds", index];
+      if (file === undefined) {
+        await this.attempt(() => this.#addKind(name, yaml, { at, value }));
+      } else {
+        await this.addKindFile(
+          locateBeside(file, yaml.name),
+          (message) => yaml.describe([{ path: at, message: `names ${message}` }]),
+        );
+      }
+    }
+  }
+
+  /** @param placed tells where the file is named, if it cannot be read */
+  async addKindFile(path: string, placed = (message: string) => [message]): Promise<void> {
+    await this.attempt(async () => {
+      const text = await this.#files.read(path).catch(({ message }) => {
+        throw new ConfigError(placed(message));
+      });
+      await this.#addKind(kindNameOf(path) ?? path, readYaml(text, path, "a kind"));
+    });
+  }
+
+  async #addKind(name: string, yaml: YamlFile, place?: KindPlace): Promise<void> {
+    const { kind, loosened } = await readKind(yaml, place);
+    this.kinds[name] = kind;
+    this.warnings.push(...loosened.map((line) => `${yaml.name}: in the kind ${name}, ${line}`));
+  }
 }
 
 async function sharedTokens({ forward }: FileConfig): Promise<SettingDiagnostic[]> {
