@@ -106,7 +106,7 @@ class Service {
     this.#read = read;
     this.#log = log;
     this.#current = this.#make(config, new NodeMemory());
-    if (config.file !== undefined) this.#meters.countReload(true);
+    if (config.file !== undefined) this.#meters.noteReload();
   }
 
   get config(): Config {
@@ -204,11 +204,11 @@ class Service {
       const { host, port } = this.#first;
       await logSettings({ ...config, host, port }, this.#log);
       this.#log("the configuration has been read again", "info");
-      this.#meters.countReload(true);
+      this.#meters.noteReload();
     } catch (error) {
       const but = hasRemoved ? ", but the removed clients stay removed" : "";
       this.#log(`${(error as Error).message}\nthe configuration stays as it was${but}`, "error");
-      this.#meters.countReload(false);
+      this.#meters.noteFailedReload();
     } finally {
       this.#isReloading = false;
     }

@@ -377,10 +377,13 @@ export class Meters {
   /** `succeededAt` is in seconds since 1970. */
   reload: { readonly isSuccess: boolean; readonly succeededAt: number | undefined } | undefined;
 
-  /** Counts a reading of the configuration file. */
-  countReload(isSuccess: boolean): void {
-    const succeededAt = isSuccess ? Date.now() / 1000 : this.reload?.succeededAt;
-    this.reload = { isSuccess, succeededAt };
+  /** Notes that the configuration file has been read. */
+  noteReload(): void {
+    this.reload = { isSuccess: true, succeededAt: Date.now() / 1000 };
+  }
+
+  noteFailedReload(): void {
+    this.reload = { isSuccess: false, succeededAt: this.reload?.succeededAt };
   }
 
   countResponse(route: string, status: number): void {
