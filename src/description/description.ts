@@ -259,6 +259,7 @@ export class Description {
   }
 
   /** Returns true if a description without the examples is shown. */
+  /** Returns true if the description of a kind is to be read again, with the node's examples. */
   #takeExamples(): boolean {
     if (!this.#nodeOffer.takeExamples()) return false;
     const ofKind = this.#states.filter(({ source, description }) =>

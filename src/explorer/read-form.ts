@@ -107,7 +107,11 @@ function readField(
   const listing = content || isRpc ? {} : listingOf(root, schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
-  const example = textOfExample(given ?? schema.default, listing.list !== undefined);
+  const whole = given ?? schema.default;
+  const example = listing.list !== undefined && Array.isArray(whole)
+    ? textOfList(whole)
+    : textOfExample(whole);
+  const shortExample = example.length <= EXAMPLE_LENGTH_MAX && example || undefined;
   const values = choicesOf(schema);
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
@@ -121,11 +125,7 @@ function readField(
     isRequired: isRequired || undefined,
     ...listing,
     spans: multiSegmentOf(parameter) === true || undefined,
-    example: source
-      ? `{${source}}`
-      : example.length > EXAMPLE_LENGTH_MAX
-      ? undefined
-      : example || undefined,
+    example: source ? `{${source}}` : shortExample,
     // The field of an optional header starts empty, since only people who know its effect should
     // send it.
     isFilled: isRequired ||
@@ -212,15 +212,14 @@ const choicesIn = onceFor((all: readonly unknown[]): readonly string[] | undefin
   return isChoice ? values.map(String) : undefined;
 });
 
-function textOfExample(value: unknown, isList: boolean): string {
+function textOfExample(value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (isList && Array.isArray(value)) return textOfList(value);
   return textOf(value) ?? formatShared(value);
 }
 
 /** Cached, since many parameters may share a long example. */
 const textOfList = onceFor((values: readonly unknown[]) => {
-  const texts = values.map((one) => textOfExample(one, false));
+  const texts = values.map((one) => textOfExample(one));
   return texts.some((text) => text.includes(",")) ? JSON.stringify(texts) : texts.join();
 });
 
@@ -244,7 +243,7 @@ function readBodyField(
   const isAsked = sources.includes(FROM_USER);
   const shown = isAsked ? known : placed;
   const isText = !isJson || shown === undefined || isJsonInText(root, media, shown);
-  const example = isText ? textOfExample(shown, false) : formatShared(shown);
+  const example = isText ? textOfExample(shown) : formatShared(shown);
   return {
     name: "body",
     in: "body",

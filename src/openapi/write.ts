@@ -80,7 +80,7 @@ async function writeYamlParts(
     const member = (value as JsonObject)[key];
     const count = countValues(member, VALUES_PER_PART);
     const isLarge = count > VALUES_PER_PART && typeof member !== "string";
-    const head = isLarge ? isList ? "- " : headOf(String(key)) : undefined;
+    const head = !isLarge ? undefined : isList ? "- " : headOf(String(key));
     if (head === undefined) {
       group.push([key, member]);
       size += count;
