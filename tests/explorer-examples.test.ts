@@ -19,6 +19,7 @@ import { formatJson } from "../src/json/lossless.ts";
 import type { JsonObject } from "../src/json/values.ts";
 import { parseReference } from "../src/info/query-plan.ts";
 import type { Reference } from "../src/kinds/kind.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { examplesIn } from "../src/settings/kind-interface.ts";
 import { operationsOf } from "./nodes/_interface.ts";
@@ -134,7 +135,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
       const { jsonrpc, get } = sources[source] as { jsonrpc?: string; get?: string };
       assert.is(access.get(jsonrpc ?? `GET ${get}`), "read", source);
     }
-    const document = await documentOfKind(parts, { title: "A" });
+    const document = await withHomes(await documentOfKind(parts, { title: "A" }));
     assert.match(formatJson(parts), "x-example-from");
     assert.not.match(formatJson(document), "x-example-from");
     const { sources: used } = await renderParts(document);
@@ -171,7 +172,7 @@ async function pageOf(
 
 const opened = async (kind = "ethereum") => {
   const parts = await loadInterface(kind);
-  const document = await documentOfKind(parts, { title: "A" });
+  const document = await withHomes(await documentOfKind(parts, { title: "A" }));
   const paths = Object.fromEntries(
     Object.entries(document.paths as JsonObject).map(([path, item]) => [
       path,

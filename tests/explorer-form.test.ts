@@ -5,14 +5,15 @@ import { V1 } from "../src/explorer/html.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
 import type { JsonObject } from "../src/json/values.ts";
+import { withHomes } from "../src/openapi/home.ts";
 
 const form = suite("forms in the initial HTML");
 
 const DONE = { responses: { 200: { description: "Done" } } };
 
 const render = async (paths: JsonObject, more: JsonObject = {}) => {
-  const outline = await readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more });
-  return (await renderContent(outline)).main;
+  const document = await withHomes({ openapi: "3.1.1", info: { title: "A" }, paths, ...more });
+  return (await renderContent(await readOutline(document))).main;
 };
 
 async function dataOf(operation: JsonObject, path = "/a", method = "get", more: JsonObject = {}) {

@@ -8,6 +8,7 @@ import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import type { ForwardSettings } from "../src/setting-types.ts";
+import { withHomes } from "../src/openapi/home.ts";
 
 const opening = suite("how to enable an operation");
 
@@ -37,7 +38,7 @@ async function read(
   isAtRoot = false,
 ): Promise<ShownOperation[]> {
   const policy = resolveForward(forward);
-  const { document } = await annotateCalls(DOCUMENT, policy, "operator");
+  const { document } = await annotateCalls(await withHomes(DOCUMENT), policy, "operator");
   const shown = isAtRoot ? await withDropInPaths(document, false) : document;
   return (await readOutline(shown)).sections.flatMap(({ operations }) => operations);
 }

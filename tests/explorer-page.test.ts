@@ -8,6 +8,7 @@ import { renderParts } from "../src/explorer/render-content.ts";
 import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/html.ts";
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { until } from "./nodes/_daemon.ts";
 import { processorTime, sampleOf, testOnNode } from "./_runtime.ts";
 
@@ -194,22 +195,20 @@ page("a common operation with two tags is among the most used ones", async () =>
   const get = { tags: ["T", "U"], operationId: "first", "x-common": true };
   const info = { title: "A", version: "1" };
   const servers = [{ url: "./v1/node" }];
-  const { calls } = await renderParts({
-    openapi: "3.1.1",
-    info,
-    servers,
-    paths: { "/first": { get } },
-  });
+  const paths = { "/first": { get } };
+  const document = await withHomes({ openapi: "3.1.1", info, servers, paths });
+  const { calls } = await renderParts(document);
   assert.match(calls, /Most used: <a href="#[^"]*first"/);
 });
 
 page("a common operation without a link of its own is not among the most used ones", async () => {
-  const { calls } = await renderParts({
+  const document = await withHomes({
     openapi: "3.1.1",
     info: { title: "A", version: "1" },
     servers: [{ url: "./v1/node" }],
     paths: { "/first": { get: { "x-common": true } } },
   });
+  const { calls } = await renderParts(document);
   assert.not.match(calls, "Most used");
 });
 

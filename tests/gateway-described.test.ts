@@ -9,6 +9,7 @@ import { openNode } from "../src/info/open-node.ts";
 import { type JsonObject, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { withMarks, withMarksOfMethods } from "../src/openapi/kind-document.ts";
 import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
@@ -72,8 +73,10 @@ const TOKEN: Forward = {
   clients: [{ name: "app", allow: ["POST /write"], token_file: "token" }],
 };
 
-const say = async (forward: Forward, document: JsonObject = DOCUMENT) =>
-  (await annotateCalls(structuredClone(document), resolveForward(forward), "operator")).document;
+async function say(forward: Forward, document: JsonObject = DOCUMENT): Promise<JsonObject> {
+  const own = await withHomes(structuredClone(document));
+  return (await annotateCalls(own, resolveForward(forward), "operator")).document;
+}
 
 const operation = (document: JsonObject, path: string, method = "get"): JsonObject =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
@@ -235,7 +238,7 @@ described(
     const unmarked = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths, servers };
     for (const forward of [undefined, resolveForward("reads")]) {
       for (const by of ["operator", "network"] as const) {
-        const { document } = await annotateCalls(unmarked, forward, by);
+        const { document } = await annotateCalls(await withHomes(unmarked), forward, by);
         const { calls } = await renderParts(document, by);
         assert.match(
           calls,
@@ -270,7 +273,11 @@ described("the page itself begins no subscription", async () => {
     servers: [{ url: "./v1/node" }],
   };
   const forward = resolveForward("reads");
-  const { document: annotated } = await annotateCalls(document, forward, "operator");
+  const { document: annotated } = await annotateCalls(
+    await withHomes(document),
+    forward,
+    "operator",
+  );
   const { calls } = await renderParts(annotated, "operator");
   assert.match(calls, '<output data-call="/v1/node/b"');
 });
@@ -436,7 +443,7 @@ described(
         true,
       ]] as const
     ) {
-      const [operation] = await listNodeOperations(document, by);
+      const [operation] = await listNodeOperations(await withHomes(document), by);
       assert.is(operation!.parameters![0]!.multiSegment, wanted, by);
     }
   },
@@ -454,7 +461,7 @@ described(
       }],
     });
     const kind = {
-      servers: [{ url: "." }],
+      servers: [{ url: "./v1/node" }],
       paths: {
         "/cat": { get: limited({ "x-excludes": ["ipns/*.*"] }) },
         "/ls": { get: limited({}) },
@@ -462,7 +469,7 @@ described(
       },
     };
     const own = {
-      servers: [{ url: "." }],
+      servers: [{ url: "./v1/node" }],
       paths: { "/cat": { get: {} }, "/ls": { get: {} }, "/rm": { get: {} } },
     };
     const { paths } = await withMarks(own, kind) as {

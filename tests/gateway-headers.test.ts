@@ -6,6 +6,7 @@ import { lintUnsent } from "../src/gateway/lint-settings.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { forwarding, json, nodeOf, type PlayedAnswer, result, RPC, TOKEN } from "./_gateway.ts";
 import { readForms } from "./nodes/_forms.ts";
 
@@ -258,7 +259,7 @@ headers(
     assert.match(detail, "The query parameter token is never sent to the node, because the");
     const document = { ...HOSTILE, servers: [{ url: "./v1/node" }], paths };
     const notes = lintUnsent(
-      await listNodeOperations(document, "network"),
+      await listNodeOperations(await withHomes(document), "network"),
       resolveForward({ open: ["GET /items", "GET /tokens"] }),
     );
     assert.equal(notes.map(({ message }) => message), [

@@ -7,6 +7,7 @@ import { type FieldData, requestOf } from "../src/explorer/form-request.ts";
 import { decide, resolveForward } from "../src/gateway/policy.ts";
 import { normalizePath, PathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { forwarding, nodeOf, type REST, TOKEN } from "./_gateway.ts";
 import { draws } from "./_runtime.ts";
 
@@ -45,11 +46,12 @@ function describe(
   } as typeof REST;
 }
 
-const rowsOf = async (description: typeof REST) =>
-  decide(
-    await listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
-    resolveForward({ open: ["reads"] }),
-  ).map(({ operation, permission, reason }) => [operation.name, permission, reason]);
+async function rowsOf(description: typeof REST) {
+  const document = await withHomes({ ...description, servers: [{ url: "./v1/node" }] });
+  const operations = await listNodeOperations(document, "operator");
+  return decide(operations, resolveForward({ open: ["reads"] }))
+    .map(({ operation, permission, reason }) => [operation.name, permission, reason]);
+}
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const withToken = {

@@ -5,6 +5,7 @@ import { violationOf } from "../src/gateway/check.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -157,7 +158,7 @@ access("kubo: operations that read content by its CID do not fetch it from peers
 access("kubo: a read-only operation never looks up a client's name in DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
   const document = await documentOfKind(parts, { title: "kubo" });
-  const operations = await listNodeOperations(document, "kind");
+  const operations = await listNodeOperations(await withHomes(document), "kind");
   const reads = operations.filter(({ access, isStreaming, path }) =>
     access === "read" && !isStreaming && !path.includes("/cid/")
   );

@@ -11,6 +11,7 @@ import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../src/json/values.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import { SchemaReader } from "../src/openapi/parameter-schema.ts";
 import {
@@ -628,7 +629,9 @@ async function checkedOperations(): Promise<Map<string, readonly NodeOperation[]
   const found = new Map<string, readonly NodeOperation[]>();
   for (const kind of KINDS_WITH_INTERFACE) {
     const document = await documentOfKind(await loadInterface(kind), { title: kind });
-    const checked = (await listNodeOperations(document, "kind")).filter((one) => one.isChecked);
+    const checked = (await listNodeOperations(await withHomes(document), "kind")).filter((one) =>
+      one.isChecked
+    );
     if (checked.length > 0) found.set(kind, checked);
   }
   return found;
@@ -686,7 +689,7 @@ reads("near: looking for a transaction's status sends nothing but this", async (
 
 reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => {
   const document = await documentOfKind(await loadInterface("bitcoin"), { title: "" });
-  const operations = await listNodeOperations(document, "kind");
+  const operations = await listNodeOperations(await withHomes(document), "kind");
   const getblock = operations.find(({ name }) => name === "getblock")!;
   const isHeavy = async (params: string) => (await readParams(getblock, params)).isHeavy;
   const hash = `"${"00".repeat(32)}"`;
@@ -725,7 +728,7 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
 
 reads("monero: a block or header with its proof of work is heavy", async () => {
   const document = await documentOfKind(await loadInterface("monero"), { title: "" });
-  const operations = await listNodeOperations(document, "kind");
+  const operations = await listNodeOperations(await withHomes(document), "kind");
   const names = ["get_last_block_header", "get_block_header_by_height", "get_block"];
   for (const method of names.flatMap((name) => [name, name.replaceAll("_", "")])) {
     const operation = operations.find(({ name }) => name === method)!;
@@ -756,7 +759,12 @@ async function evaluatedPatterns(): Promise<Evaluated[]> {
   const found: Evaluated[] = [];
   for (const kind of KINDS_WITH_INTERFACE) {
     const document = await documentOfKind(await loadInterface(kind), { title: kind });
-    for (const { name, parameters = [], body } of await listNodeOperations(document, "kind")) {
+    for (
+      const { name, parameters = [], body } of await listNodeOperations(
+        await withHomes(document),
+        "kind",
+      )
+    ) {
       const schemas = [
         ...parameters.map(({ schema = {} }) => schema),
         ...Object.values(body?.schemas ?? {}),
@@ -841,7 +849,7 @@ reads("a node's own description neither uses x-checked nor replaces the paramete
   const { paths } = await withMissingPart(theirs, kind, marked.ofKind) as typeof theirs;
   assert.equal(Object.keys(paths), ["/v1/rpc/other", STATE_CALL]);
   const document = await withMissingPart(theirs, kind, [STATE_CALL]);
-  const operations = await listNodeOperations(document, "network");
+  const operations = await listNodeOperations(await withHomes(document), "network");
   const stateCall = operations.find(({ name }) => name === "state_call")!;
   assert.equal([stateCall.access, stateCall.isChecked], ["read", true]);
 });
@@ -850,7 +858,8 @@ reads("if a node describes its methods only, the kind's paths keep their pattern
   const { openapi } = await loadInterface("cosmos");
   const kind = await documentOfKind({ openapi: openapi! }, { title: "" });
   const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
-  const operations = await listNodeOperations(await withMissingPart(own, kind), "network");
+  const document = await withHomes(await withMissingPart(own, kind));
+  const operations = await listNodeOperations(document, "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
   const schema = abciQuery.parameters!.find(({ name }) => name === "path")!.schema!;
   assert.match(violationOf(schema, quoted(SEND))!.rule, "must be the path of a query");

@@ -5,6 +5,7 @@ import { readOutline } from "../src/explorer/read-outline.ts";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { expandUrl } from "../src/openapi/servers.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
@@ -145,11 +146,12 @@ for (
     `a schema whose ${what} all refer to the schema itself is read once per level`,
     async () => {
       const body = { content: { "application/json": { schema: A } } };
-      const [operation] = await listNodeOperations({
+      const document = await withHomes({
         servers: [{ url: "./v1/node" }],
         paths: { "/a": { post: { requestBody: body, responses } } },
         components: { schemas: { A: schema } },
-      }, "operator");
+      });
+      const [operation] = await listNodeOperations(document, "operator");
       assert.ok(countObjects(operation) < 100, String(countObjects(operation)));
     },
   );
@@ -177,7 +179,7 @@ hostile(
         responses: { a: { description: "", content, headers } },
       },
     };
-    const operations = await listNodeOperations(document, "operator");
+    const operations = await listNodeOperations(await withHomes(document), "operator");
     assert.is(operations.length, 400);
     const facts = (await readOutline(document)).sections.flatMap(({ operations }) =>
       operations.flatMap(({ items }) =>
@@ -382,11 +384,12 @@ hostile("the types of a parameter with a million alternatives are read at once",
   const properties = map(1000, () => ({ anyOf: alternatives, oneOf: alternatives }), "p");
   const content = { "application/json": { schema: { properties } } };
   const post = { requestBody: { content }, responses };
-  const [operation] = await listNodeOperations({
+  const document = await withHomes({
     servers: [{ url: "." }],
     paths: { "/v1/rpc/a": { post } },
     components: { schemas: { A: { type: "integer", anyOf: alternatives } } },
-  }, "network");
+  });
+  const [operation] = await listNodeOperations(document, "network");
   assert.equal(operation!.parameters![999]!.types, ["integer"]);
 });
 

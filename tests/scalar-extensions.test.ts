@@ -10,6 +10,7 @@ import { renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { EXAMPLE_FROM } from "../src/kinds/interface.ts";
+import { withHomes } from "../src/openapi/home.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 
 const extensions = suite("the extensions for Scalar");
@@ -26,7 +27,7 @@ async function describe(examples: Record<string, string> = {}): Promise<JsonObje
 async function enabled(kind = "ethereum"): Promise<JsonObject> {
   const about = { title: kind, version: "1" };
   const document = await documentOfKind(await loadInterface(kind), about);
-  return (await annotateCalls(document, resolveForward("reads"), "kind")).document;
+  return (await annotateCalls(await withHomes(document), resolveForward("reads"), "kind")).document;
 }
 
 const operationAt = (document: JsonObject, method: string, verb: string): JsonObject =>
@@ -79,7 +80,7 @@ extensions(
     });
     const forwards = { off: undefined, reads: resolveForward("reads") };
     for (const [name, forward] of Object.entries(forwards)) {
-      const { document } = await annotateCalls(whole, forward, "kind");
+      const { document } = await annotateCalls(await withHomes(whole), forward, "kind");
       const { notes } = await renderParts(document, "kind");
       const described = await withScalarExtensions(document, {}, notes);
       const { description, "x-badges": badges } = operationAt(

@@ -16,7 +16,7 @@ import {
   textOf,
 } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
-import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
+import { homeOf } from "../openapi/home.ts";
 import {
   type LocatedOperation,
   operationsOf,
@@ -178,16 +178,14 @@ class SectionReader {
 
   #readOperation(
     item: JsonObject,
-    located: LocatedOperation,
+    { method, operation }: LocatedOperation,
     path: string,
     isWebhook: boolean,
   ): Omit<ShownOperation, "id" | "anchor" | "isPostedToo"> {
     const root = this.#root;
-    const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
-    const nodeName = note.nodeName ??
-      (isWebhook ? undefined : nameOfNodeOperation(root, { ...located, path, item }));
+    const nodeName = homeOf(operation)?.name;
     const isCalled = note.permission ? note.permission !== "refused" : nodeName === undefined;
     const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];

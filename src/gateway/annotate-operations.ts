@@ -14,9 +14,9 @@ import {
   textOf,
 } from "../json/values.ts";
 import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
-import { listNodeOperations, nameOfNodeOperation } from "../openapi/callable-operations.ts";
+import { listNodeOperations } from "../openapi/callable-operations.ts";
+import { homeOf, onlyUrl, THIS_SERVICE } from "../openapi/home.ts";
 import type { DescribedBy, NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
-import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
 import { inSlices, pause } from "../slices.ts";
 import { SELF_PATH } from "../http/own-paths.ts";
 import { describeValue } from "../untrusted-text.ts";
@@ -68,31 +68,27 @@ export async function annotateCalls(
   let isChanged = false;
   const tokenSecurity = [{ [tokenScheme]: [] }];
   const hasClients = forward !== undefined && forward.clients.length > 0;
-  const change = (item: JsonObject, path?: string) =>
-    mapOperations(item, ({ method, operation }) => {
-      const name = path === undefined
-        ? undefined
-        : nameOfNodeOperation(document, { path, item, method, operation });
+  const change = (item: JsonObject) =>
+    mapOperations(item, ({ operation }) => {
       const { [CALL_MARK]: mark, security = inherited, ...rest } = operation;
-      isChanged ||= name !== undefined || mark !== undefined;
-      if (name === undefined) {
+      const home = homeOf(operation);
+      isChanged ||= home !== undefined || mark !== undefined;
+      if (!home) {
         const isSame = mark === undefined && security === operation.security;
         return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
       for (const scheme of schemesOf(security)) removedSchemes.add(scheme);
-      const entry = policy.get(name);
-      return entry
-        ? withPermission(rest, entry, entry.operation, tokenSecurity)
-        : { ...rest, [NOTE]: { ...withoutPermission(rest), nodeName: name } };
+      const entry = policy.get(home.name);
+      return entry ? withPermission(rest, entry, entry.operation, tokenSecurity) : rest;
     });
   const changed = await inSlices(mapPathItems(document, {
     paths: (item, path) => {
       const isSelf = path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE;
-      if (!hasClients || !isSelf) return change(item, path);
+      if (!hasClients || !isSelf) return change(item);
       isChanged = true;
       return { get: withPermission(objectOf(item.get), OF_SELF, undefined, tokenSecurity) };
     },
-    webhooks: (item) => change(item),
+    webhooks: change,
   }));
   if (!isChanged) return { document, operations };
   const { security: _, ...rest } = changed;
@@ -103,8 +99,6 @@ export async function annotateCalls(
 }
 
 interface CallNote {
-  /** The name of the operation, as in settings; `undefined` if it is not the node's. */
-  readonly nodeName?: string | undefined;
   /** `undefined` while calls are switched off. */
   readonly permission?: Permission | undefined;
   /** Why not everybody may call the operation; empty if everybody may. */
@@ -147,7 +141,6 @@ function withPermission(
   const paragraphs = [omission, textOf(operation.description) ?? ""].filter(Boolean);
   const description = [sentence, ...paragraphs].filter(Boolean).join("\n\n");
   const note: CallNote = {
-    nodeName: ofNode?.name,
     permission,
     sentence,
     description: paragraphs.join("\n\n"),

@@ -12,6 +12,7 @@ import { completeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
+import { NODE_PATH } from "../openapi/home.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { Throughput } from "../throughput.ts";
 import type { Call, CallProtocol } from "./call.ts";
@@ -38,7 +39,7 @@ import type { UpstreamResponse } from "./upstream.ts";
 const COLLECTED_MAX = 1024 * 1024;
 
 export const pathCalls: CallProtocol = {
-  prefix: "/v1/node",
+  prefix: NODE_PATH,
   respond: callPath,
   toResponse: problemOfRefusal,
   methodsAt: ({ paths }, path) => paths.methodsAt(path),

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { parsePercent } from "../decode.ts";
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import { BY_NAME_TOO, multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
@@ -16,17 +15,15 @@ import {
   type NodeOperation,
   type NodeParameter,
 } from "./node-operation.ts";
+import { type Home, homeOf, THIS_SERVICE } from "./home.ts";
 import { findObstacles } from "./obstacles.ts";
-import { pathOfMethod } from "./openrpc.ts";
 import {
   followReference,
   operationsIn,
   type Parameter,
   parametersOf,
-  type PathOperation,
   serversFor,
 } from "./operations.ts";
-import { baseAtNode, onlyUrl, THIS_SERVICE } from "./servers.ts";
 import { SchemaReader, typesIn } from "./parameter-schema.ts";
 
 const NO_HEADERS: DescribedHeaders = {
@@ -42,15 +39,15 @@ export async function listNodeOperations(
 ): Promise<NodeOperation[]> {
   const read = new OperationReader(document, by);
   const operations: NodeOperation[] = [];
-  for (const located of operationsIn(document)) {
+  for (const { path, item, method, operation } of operationsIn(document)) {
     await pause();
-    const { path, item, method, operation } = located;
-    const name = nameOfNodeOperation(document, located);
-    if (name === undefined) continue;
-    if (methodOf(path) === undefined) {
-      const isBase = path === "/" && name !== `${method} /`;
-      operations.push({ ...read.operation(name, method, operation, item), isBase });
-    } else if (method === "POST") operations.push(read.method(name, operation, isObject(item.get)));
+    const home = homeOf(operation);
+    if (home && !home.isMethod) {
+      const isBase = path === "/" && home.path !== path;
+      operations.push({ ...read.operation(home, method, operation, item), isBase });
+    } else if (home && method === "POST") {
+      operations.push(read.method(home, operation, isObject(item.get)));
+    }
   }
   const obstacles = findObstacles(operations);
   return operations.map((operation) => ({ ...operation, ...obstacles.get(operation) }));
@@ -69,37 +66,6 @@ export function listServersElsewhere(document: JsonObject): string[] {
   return [...urls];
 }
 
-export function nameOfNodeOperation(
-  document: JsonObject,
-  { path, item, method, operation }: Omit<PathOperation, "keys">,
-): string | undefined {
-  const url = onlyUrl([operation, item, document]);
-  const name = methodOf(path);
-  if (name !== undefined) return url === THIS_SERVICE ? name : undefined;
-  // The host may have an operation at the node's path.
-  const isMoved = url === THIS_SERVICE && baseAtNode(THIS_SERVICE + path) !== undefined;
-  const base = baseAtNode(isMoved ? THIS_SERVICE + path : url);
-  return base === undefined ? undefined : `${method} ${base}${isMoved ? "" : path}`;
-}
-
-/** Returns the names of the JSON-RPC methods that are called through this service. */
-export function listMethodNames(document: JsonObject): string[] {
-  return operationsIn(document).flatMap((located) => nameOfMethod(document, located) ?? []);
-}
-
-/**
- * Returns `undefined` for an operation that is not a JSON-RPC method, or is not called through this
- * service.
- */
-export function nameOfMethod(document: JsonObject, located: PathOperation): string | undefined {
-  return methodOf(located.path) === undefined ? undefined : nameOfNodeOperation(document, located);
-}
-
-function methodOf(path: string): string | undefined {
-  const prefix = pathOfMethod("");
-  return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
-}
-
 class OperationReader {
   readonly #document: JsonObject;
   readonly #by: DescribedBy;
@@ -110,16 +76,14 @@ class OperationReader {
     this.#schemas = new SchemaReader(document);
   }
 
-  operation(name: string, method: string, operation: JsonObject, item: JsonObject): NodeOperation {
+  operation(home: Home, method: string, operation: JsonObject, item: JsonObject): NodeOperation {
     const { requestBody } = operation;
     const common = this.#common(operation);
     const found = parametersOf(this.#document, item, operation);
     return {
       ...common,
-      name,
-      isMethod: false,
+      ...home,
       method,
-      path: name.slice(method.length + 1),
       parameters: found.flatMap((one) => this.#parameter(one, common.isChecked)),
       body: requestBody === undefined
         ? undefined
@@ -128,7 +92,7 @@ class OperationReader {
     };
   }
 
-  method(name: string, post: JsonObject, isGettable: boolean): NodeOperation {
+  method(home: Home, post: JsonObject, isGettable: boolean): NodeOperation {
     const content = objectOf(objectOf(this.#follow(post.requestBody).content)["application/json"]);
     const schema = objectOf(content.schema);
     const properties = Object.entries(objectOf(schema.properties));
@@ -153,10 +117,8 @@ class OperationReader {
     });
     return {
       ...common,
-      name,
-      isMethod: true,
+      ...home,
       method: "POST",
-      path: "",
       parameters: isKnown ? parameters : undefined,
       isByPosition,
       isByNameToo: post[BY_NAME_TOO] === true,

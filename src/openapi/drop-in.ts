@@ -9,8 +9,9 @@ import { PathTemplate } from "../http/path-template.ts";
 import { isObject, type JsonObject, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
+import { baseAtNode, NODE_PATH, onlyUrl, THIS_SERVICE } from "./home.ts";
 import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
-import { baseAtNode, NODE_SERVER, onlyUrl, repeatableServers, THIS_SERVICE } from "./servers.ts";
+import { repeatableServers } from "./servers.ts";
 
 /**
  * Tells whether the root of this service does not serve a path of the node.
@@ -33,7 +34,7 @@ export function addressForClients(
 ): string {
   const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || rpcPath || "/";
-  return base === undefined ? "/v1/rpc" : NODE_SERVER.slice(1) + base;
+  return base === undefined ? "/v1/rpc" : NODE_PATH + base;
 }
 
 /** Two path items that come to one path keep their operations' parameters. */
@@ -94,7 +95,7 @@ export async function withDropInPaths(
       const base = baseAtNode(url);
       const isMoved = base !== undefined &&
         (isReserved(base + path, isBuiltIn) || isOfHost(base + path));
-      return isMoved ? NODE_SERVER.slice(1) + base : base;
+      return isMoved ? NODE_PATH + base : base;
     };
     const prefixes = new Map(
       operationsOf(item).map(({ operation }) => [operation, prefixOf(operation)]),

@@ -25,9 +25,16 @@ import {
   type OpenApiPart,
   type OpenRpcPart,
 } from "../kinds/interface.ts";
-import { nameOfMethod } from "./callable-operations.ts";
+import {
+  findHome,
+  isMethodPath,
+  nameOfMethod,
+  NODE_SERVER,
+  pathOfMethod,
+  THIS_SERVICE,
+} from "./home.ts";
 import { mergeComponents } from "./merge.ts";
-import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
+import { openApiOfMethods } from "./openrpc.ts";
 import {
   followReference,
   mapOperations,
@@ -37,7 +44,6 @@ import {
   type PathOperation,
 } from "./operations.ts";
 import { inSlices } from "../slices.ts";
-import { NODE_SERVER, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /** The operations that a node supports, as far as the node reports them. */
 export interface Offer {
@@ -162,13 +168,13 @@ export async function withMarks(document: JsonObject, kind: JsonObject = {}): Pr
     operationsIn(kind).map((located) => {
       const { operation } = located;
       const known = isLimitedRead(kind, operation) ? withoutRead(operation) : operation;
-      return [requestLine(kind, located), known];
+      return [addressOf(kind, located), known];
     }),
   );
   const change = (item: JsonObject, path: string) =>
     mapOperations(item, (located) => {
-      const address = requestLine(document, { ...located, path, item });
-      return remarked(located.operation, marked.get(address));
+      const address = addressOf(document, { ...located, path, item });
+      return remarked(located.operation, address === undefined ? undefined : marked.get(address));
     });
   const changes = { paths: change, webhooks: change };
   return await inSlices(mapPathItems(document, changes));
@@ -254,8 +260,8 @@ const omitKeys = (object: JsonObject, keys: readonly string[]): JsonObject =>
 export function withoutMissing(document: JsonObject, missing: readonly string[] = []): JsonObject {
   if (missing.length === 0) return document;
   const names = new Set(missing);
-  const omitted = operationsIn(document).filter((located) => {
-    const name = nameOfMethod(document, located);
+  const omitted = operationsIn(document).filter(({ operation }) => {
+    const name = nameOfMethod(operation);
     return name !== undefined && names.has(name);
   });
   if (omitted.length === 0) return document;
@@ -314,12 +320,6 @@ export async function withMissingPart(
   return { ...document, paths, components, ...tags.length > 0 && { tags: [...tags, ...added] } };
 }
 
-const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
-
-function requestLine(
-  document: JsonObject,
-  { method, operation, item, path }: PathOperation,
-): string {
-  const url = onlyUrl([operation, item, document]) ?? "";
-  return `${method} ${url}${path.replaceAll(/\{[^{}]*\}/g, "{}")}`;
-}
+/** Returns where an operation is called at the node, whatever the names of its parameters are. */
+const addressOf = (document: JsonObject, located: PathOperation): string | undefined =>
+  findHome(document, located)?.name.replaceAll(/\{[^{}]*\}/g, "{}");

@@ -8,7 +8,6 @@ import { isObject, type JsonObject, listOf, objectOf, type Path, textOf } from "
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { listMethodNames } from "./callable-operations.ts";
 import type { DescribedBy } from "./node-operation.ts";
 import {
   type Diagnostic,
@@ -20,6 +19,7 @@ import {
   SIZES,
 } from "./diagnostics.ts";
 import { nameInCommand, quoteIfNeeded, type Reader, readSource } from "./files.ts";
+import { nameOfMethod, withHomes } from "./home.ts";
 import {
   documentOfKind,
   type Offer,
@@ -32,7 +32,7 @@ import {
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { openApiOfOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";
-import { hasMoreOperations, withValidOperations } from "./operations.ts";
+import { hasMoreOperations, operationsIn, withValidOperations } from "./operations.ts";
 import type { DiagnosedFile } from "./parse.ts";
 import { resolve } from "./resolve.ts";
 import {
@@ -87,13 +87,16 @@ export async function load(
 ): Promise<Loaded> {
   const known = kind &&
     await documentOfKind(offered(await kind.loadInterface(), offer), kind, offer);
-  const { document, ...others } = file
+  const { document: loaded, ...others } = file
     ? await loadFile(file, by, known, where)
     : { document: known, diagnostics: [] };
-  if (!document) return { document, ...others };
+  if (!loaded) return { document: loaded, ...others };
+  const document = await withHomes(loaded);
   await pause();
   // Unless the node lists its methods, only some of the described methods may exist.
-  const methods = offer.names && !offer.before ? [] : listMethodNames(document);
+  const methods = offer.names && !offer.before
+    ? []
+    : operationsIn(document).flatMap(({ operation }) => nameOfMethod(operation) ?? []);
   await pause();
   const existing = withoutMissing(document, offer.missing);
   await pause();

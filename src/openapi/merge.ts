@@ -19,8 +19,9 @@ import {
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
 import { toOpenApi30 } from "./downgrade.ts";
+import { baseAtNode, onlyUrl, THIS_SERVICE } from "./home.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
-import { baseAtNode, basePathsOf, mapUrls, onlyUrl, THIS_SERVICE, trimSlashes } from "./servers.ts";
+import { basePathsOf, mapUrls, trimSlashes } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

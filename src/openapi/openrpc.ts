@@ -23,12 +23,10 @@ import {
 import { LIMITS } from "./diagnostics.ts";
 import { BY_NAME_TOO, ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
+import { pathOfMethod, THIS_SERVICE } from "./home.ts";
 import { followReference } from "./operations.ts";
 import { mapSchemas } from "./structure.ts";
 import { typesIn } from "./parameter-schema.ts";
-import { THIS_SERVICE } from "./servers.ts";
-
-export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 /** Types of values that a query can hold. */
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);

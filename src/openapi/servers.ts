@@ -19,13 +19,11 @@ import { shorten } from "../untrusted-text.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { atOnce, inSlices, type Work } from "../slices.ts";
-import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
+import { NODE_SERVER, THIS_SERVICE } from "./home.ts";
+import { mapOperations, mapPathItems } from "./operations.ts";
 
 /** Stands for the origin of the service, which the description does not know. */
 export const PLACEHOLDER_ORIGIN = "http://here.invalid";
-/** A URL relative to the description works behind any path prefix or proxy. */
-export const THIS_SERVICE = ".";
-export const NODE_SERVER: string = `${THIS_SERVICE}/v1/node`;
 
 export interface ServerContext {
   /** The node's URL. Clients call the node through this service. */
@@ -379,13 +377,3 @@ function textsOf(variable: unknown, most: number): readonly string[] {
   const texts = [usual, ...listOf(listed).slice(0, most + 1)].map(textOf);
   return [...new Set(texts.filter((text) => text !== undefined))];
 }
-
-/** Returns the only URL of the servers that apply. See {@linkcode serversFor}. */
-export function onlyUrl(holders: readonly JsonObject[]): string | undefined {
-  const [server, another] = serversFor(holders);
-  return another === undefined ? textOf(objectOf(server).url) : undefined;
-}
-
-/** Returns the base path of a server at the node, or `undefined` if the server is another one. */
-export const baseAtNode = (url: string = ""): string | undefined =>
-  `${url}/`.startsWith(`${NODE_SERVER}/`) ? url.slice(NODE_SERVER.length) : undefined;

@@ -14,6 +14,7 @@ import { loadInterface } from "../../src/description/known-interface.ts";
 import { annotateCalls } from "../../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
 import { createNodeface } from "../../src/index.ts";
+import { withHomes } from "../../src/openapi/home.ts";
 import { documentOfKind } from "../../src/openapi/kind-document.ts";
 import { besideNode, installed, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
@@ -187,10 +188,10 @@ events(
   "the page's form of a subscription sends a list as the service takes it",
   () =>
     besideNode(SocketNode.start(), "substrate", async ({ url }, node) => {
-      const document = await documentOfKind(await loadInterface("substrate"), { title: "A" });
+      const kind = await documentOfKind(await loadInterface("substrate"), { title: "A" });
       const path = "/v1/rpc/state_subscribeStorage";
       const { document: annotated } = await annotateCalls(
-        document,
+        await withHomes(kind),
         resolveForward("reads"),
         "kind",
       );
