@@ -418,6 +418,17 @@ root("the node's operations are below /v1/node where a path of the host takes th
   assert.is((await ask("/users/7/x")).status, 200);
 });
 
+root("a path of the host takes none of the node below another base path", async () => {
+  const operation = { responses: { 200: { description: "Ours" } } };
+  const { ask } = serving({ "/a": { get: ok } }, {
+    operations: [{ method: "GET", path: "/a", operation, handle: () => new Response("ours") }],
+  }, [{ url: "/api" }]);
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.ok(paths["/a"] && paths["/api/a"]);
+  assert.is(await (await ask("/a")).text(), "ours");
+  assert.is((await ask("/api/a")).status, 200);
+});
+
 root("clients of a node that has only JSON-RPC are told the path of its endpoint", async () => {
   const health = { ok: "it responds" };
   const method = {

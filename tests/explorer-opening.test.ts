@@ -39,7 +39,7 @@ async function read(
 ): Promise<ShownOperation[]> {
   const policy = resolveForward(forward);
   const { document } = await annotateCalls(await withHomes(DOCUMENT), policy, "operator");
-  const shown = isAtRoot ? await withDropInPaths(document, false) : document;
+  const shown = isAtRoot ? await withDropInPaths(document, [], false) : document;
   return (await readOutline(shown)).sections.flatMap(({ operations }) => operations);
 }
 

@@ -91,7 +91,8 @@ export async function prepareDescription(
     const isRpc = operations.some(({ isMethod }) => isMethod);
     const isRest = operations.some(({ isMethod }) => !isMethod);
     const address = addressForClients(annotated, isAtRoot, isRest ? "" : rpcPath);
-    const document = isAtRoot ? await withDropInPaths(annotated, isBuiltIn) : annotated;
+    const ofHost = options.operations.map(({ path }) => path);
+    const document = isAtRoot ? await withDropInPaths(annotated, ofHost, isBuiltIn) : annotated;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
     if (isBuiltIn && examples && callMethod) await addExamples(page, examples, callMethod);

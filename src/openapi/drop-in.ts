@@ -9,8 +9,8 @@ import { PathTemplate } from "../http/path-template.ts";
 import { isObject, type JsonObject, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
-import { baseAtNode, NODE_PATH, onlyUrl, THIS_SERVICE } from "./home.ts";
-import { mapOperations, operationsOf, parametersOf } from "./operations.ts";
+import { baseAtNode, homeOf, NODE_PATH, onlyUrl, THIS_SERVICE } from "./home.ts";
+import { mapOperations, operationsOf, parametersOf, serversFor } from "./operations.ts";
 import { repeatableServers } from "./servers.ts";
 
 /**
@@ -60,58 +60,50 @@ function withOwnParameters(document: JsonObject, item: JsonObject, copies: CopyB
 }
 
 /**
- * An operation with a path of ours stays below `/v1/node`. An operation that is not called through
- * this service keeps its servers.
+ * An operation with a path of ours or of the host stays below `/v1/node`. An operation that is not
+ * called through this service keeps its servers.
+ *
+ * @param ofHost the paths of the host's operations
  */
 export async function withDropInPaths(
   document: JsonObject,
+  ofHost: readonly string[],
   isBuiltIn: boolean,
 ): Promise<JsonObject> {
-  const url = onlyUrl([document]);
-  if (url !== THIS_SERVICE && baseAtNode(url) === undefined) return document;
   const paths: JsonObject = {};
   const copies = new CopyBudget();
-  const ofHost: PathTemplate[] = [];
-  for (const [path, value] of Object.entries(objectOf(document.paths))) {
-    await pause();
-    const { servers, ...item } = objectOf(value);
-    const isOfService = operationsOf(item).some(({ operation }) =>
-      onlyUrl([operation, { servers }, document]) === THIS_SERVICE
-    );
-    if (isOfService && !isOwnPath(path)) ofHost.push(new PathTemplate(path));
-  }
-  /** Tells whether a template of the host takes all paths of another template. */
-  const isOfHost = (path: string) => {
+  const templates = ofHost.map((path) => new PathTemplate(path));
+  /** A template of the host may take all paths of the node's one. */
+  const isTaken = (path: string) => {
     const { sample } = new PathTemplate(path);
-    return ofHost.some((one) => one.match(sample) !== undefined);
+    return isReserved(path, isBuiltIn) || templates.some((one) => one.match(sample) !== undefined);
   };
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
     const { servers, ...item } = objectOf(value);
-    /** Returns what precedes the path; `undefined` if the operation is called elsewhere. */
-    const prefixOf = (operation: JsonObject) => {
-      const url = onlyUrl([operation, { servers }, document]);
-      if (url === THIS_SERVICE) return "";
-      const base = baseAtNode(url);
-      const isMoved = base !== undefined &&
-        (isReserved(base + path, isBuiltIn) || isOfHost(base + path));
-      return isMoved ? NODE_PATH + base : base;
+    /** Returns `undefined` if the operation is called elsewhere. */
+    const placeOf = (operation: JsonObject) => {
+      const home = homeOf(operation);
+      if (home && !home.isMethod) return isTaken(home.path) ? NODE_PATH + home.path : home.path;
+      return onlyUrl([operation, { servers }, document]) === THIS_SERVICE ? path : undefined;
     };
-    const prefixes = new Map(
-      operationsOf(item).map(({ operation }) => [operation, prefixOf(operation)]),
+    const places = new Map(
+      operationsOf(item).map(({ operation }) => [operation, placeOf(operation)]),
     );
-    if (prefixes.size === 0 && !Object.hasOwn(paths, path)) setMember(paths, path, value);
-    for (const prefix of new Set(prefixes.values())) {
-      const place = (prefix ?? "") + path;
+    if (places.size === 0 && !Object.hasOwn(paths, path)) setMember(paths, path, value);
+    for (const place of new Set(places.values())) {
       const part = mapOperations(item, ({ operation }) => {
-        if (prefixes.get(operation) !== prefix) return undefined;
+        if (places.get(operation) !== place) return undefined;
         const { servers: own, ...others } = operation;
-        if (prefix !== undefined) return others;
+        if (place !== undefined) return others;
         // Another operation of the path may be called at this service.
-        const repeated = listOf(own)[0] ? listOf(own) : repeatableServers(servers, copies);
+        const repeated = listOf(own)[0]
+          ? listOf(own)
+          : repeatableServers(serversFor([{ servers }, document]), copies);
         return repeated.length > 0 ? { ...others, servers: repeated } : undefined;
       });
-      setMember(paths, place, joined(document, part, paths[place], copies));
+      const to = place ?? path;
+      setMember(paths, to, joined(document, part, paths[to], copies));
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };
