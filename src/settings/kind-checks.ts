@@ -13,7 +13,7 @@ import type { SettingDiagnostic, SettingPath } from "./schema.ts";
 
 export function diagnosticsOfKind(kind: JsonObject): SettingDiagnostic[] {
   const found: SettingDiagnostic[] = [];
-  const report: Report = (path, message, isKey) => found.push({ path, message, isKey });
+  const report: Report = (diagnostic) => found.push(diagnostic);
   checkPlaces(kind, report);
   checkExamples(kind, report);
   checkSecretFiles(kind, report);
@@ -21,7 +21,7 @@ export function diagnosticsOfKind(kind: JsonObject): SettingDiagnostic[] {
   return found;
 }
 
-type Report = (path: SettingPath, message: string, isKey?: boolean) => void;
+type Report = (diagnostic: SettingDiagnostic) => void;
 
 /** Checks that each place lies in a source of the kind. */
 function checkPlaces(kind: JsonObject, report: Report): void {
@@ -29,14 +29,18 @@ function checkPlaces(kind: JsonObject, report: Report): void {
     [name, objectOf(source)] as const
   );
   const names = sources.map(([name]) => name);
-  const checkPlace = (place: unknown, path: SettingPath, isKey?: boolean) => {
+  const checkPlace = (place: unknown, path: SettingPath) => {
     const message = explainSource(place, names);
-    if (message !== undefined) report(path, message, isKey);
+    if (message !== undefined) report({ path, message });
+  };
+  const checkKeys = (value: unknown, path: SettingPath) => {
+    for (const place of Object.keys(objectOf(value))) {
+      const message = explainSource(place, names);
+      if (message !== undefined) report({ path: [...path, place], message, isKey: true });
+    }
   };
 
-  for (const place of Object.keys(objectOf(kind.detect))) {
-    checkPlace(place, ["detect", place], true);
-  }
+  checkKeys(kind.detect, ["detect"]);
   const links = new Map(sources.map(([name, { get, ...others }]) => {
     const source = { ...others, ...typeof get === "string" && { get } } as Source;
     return [name, linksOf(source)];
@@ -44,7 +48,7 @@ function checkPlaces(kind: JsonObject, report: Report): void {
   for (const [name, source] of sources) {
     const path = ["sources", name, "get" in source ? "get" : "params"];
     for (const place of links.get(name)!) checkPlace(place, path);
-    if (leadsTo(name, links)) report(path, "leads back to itself");
+    if (leadsTo(name, links)) report({ path, message: "leads back to itself" });
   }
   for (const [key, field] of Object.entries(objectOf(kind.fields))) {
     for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
@@ -53,16 +57,14 @@ function checkPlaces(kind: JsonObject, report: Report): void {
   for (const [at, rule] of listOf(rules).entries()) {
     const { when, reason } = objectOf(rule);
     const path = ["health", "rules", at];
-    for (const place of Object.keys(objectOf(when))) {
-      checkPlace(place, [...path, "when", place], true);
-    }
+    checkKeys(when, [...path, "when"]);
     for (const [, place] of (textOf(reason) ?? "").matchAll(/\{([^{}]*)\}/g)) {
       checkPlace(place, [...path, "reason"]);
     }
   }
   for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
-  if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
-  if (reached !== undefined) checkPlace(reached, ["health", "reached"]);
+  checkPlace(behind, ["health", "behind"]);
+  checkPlace(reached, ["health", "reached"]);
   for (const { path, place, pattern } of examplesIn(interfaceIn(kind))) {
     if (isWholeMatch(pattern)) checkPlace(place, [...path, "x-example-from"]);
   }
@@ -75,18 +77,21 @@ const isWholeMatch = (pattern: unknown): pattern is string =>
 
 function checkExamples(kind: JsonObject, report: Report): void {
   for (const { path, pattern } of examplesIn(interfaceIn(kind))) {
-    const mistake = isWholeMatch(pattern) ? mistakeInExpression(pattern) : undefined;
-    if (mistake) report([...path, "pattern"], `must be ${mistake}`);
-    if (isWholeMatch(pattern)) continue;
-    report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
+    if (!isWholeMatch(pattern)) {
+      const message = "has x-example-from, but no pattern that is anchored with ^ and $";
+      report({ path, message, isKey: true });
+      continue;
+    }
+    const mistake = mistakeInExpression(pattern);
+    if (mistake) report({ path: [...path, "pattern"], message: `must be ${mistake}` });
   }
 }
 
 function checkSecretFiles(kind: JsonObject, report: Report): void {
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length === 0 || refusal) return;
-  const why = "without it, any node that refuses a call would get a secret";
-  report(["auth", "files"], `needs auth.refusal: ${why}`, true);
+  const message = "needs auth.refusal: without it, any node that refuses a call would get a secret";
+  report({ path: ["auth", "files"], message, isKey: true });
 }
 
 /** Checks that the kind has the fields that its rules of health compare. */
@@ -94,7 +99,8 @@ function checkHealthFields(kind: JsonObject, report: Report): void {
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
   const needField = (rule: unknown, path: SettingPath, ...keys: readonly string[]) => {
     if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
-    report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
+    const message = `needs the field ${keys.join(" or ")}`;
+    report({ path: ["health", ...path], message, isKey: true });
   };
   const { target, complete, networks } = objectOf(kind.health);
   needField(complete, ["complete"], "progress");
