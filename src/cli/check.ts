@@ -11,12 +11,18 @@ import { openNode } from "../info/open-node.ts";
 import { findUnusable } from "../node/http-client.ts";
 import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
+import {
+  isWithoutNode,
+  parseReference,
+  type Plan,
+  type PlannedSource,
+  referencesOf,
+} from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers, textOf } from "../json/values.ts";
-import type { Reference, Source } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/kind.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription, lintForward } from "./check-description.ts";
@@ -97,7 +103,7 @@ export async function checkOffline(config: Config): Promise<Pick<Checked, "repor
   const notes = messagesOf([...all, ...await findUnusable({ auth: config.node.auth })]);
   const remarks = config.remarks.map(({ message }) => withoutKeys(message));
   return {
-    report: linesOf([...notes.map((note) => `note  ${note}`), "The configuration has no errors"]),
+    report: linesOf([...notes.map(markNote), "The configuration has no errors"]),
     json: jsonOfTroubles([], [...remarks, ...notes]),
   };
 }
@@ -107,8 +113,10 @@ const messagesOf = (found: readonly { readonly message: string }[]) =>
 
 function describeSecrets(notes: readonly string[]): ReportSection[] {
   if (notes.length === 0) return [];
-  return [{ title: "Secrets", text: linesOf(notes.map((note) => `note  ${note}`)), notes }];
+  return [{ title: "Secrets", text: linesOf(notes.map(markNote)), notes }];
 }
+
+const markNote = (note: string) => `note  ${note}`;
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 
@@ -137,12 +145,7 @@ function describeSources(config: Config, inspection: Inspection): ReportSection[
   const sources: unknown[] = [];
   const failed: string[] = [];
   for (const [name, outcome] of outcomes) {
-    const { source } = plan.sources.get(name)!;
-    const asks = "call" in source
-      ? "the host"
-      : "reach" in source
-      ? "HEAD"
-      : withoutKeys(questionOf(source));
+    const asks = withoutKeys(questionOf(plan.sources.get(name)!));
     const took = Math.round(outcome.took);
     table.push([name, asks, `${took} ms`, formatOutcome(outcome)]);
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
@@ -150,14 +153,16 @@ function describeSources(config: Config, inspection: Inspection): ReportSection[
   }
   return [{
     title: "Sources",
-    text: formatTable(table) + linesOf(notes.map((note) => `note  ${note}`)),
+    text: formatTable(table) + linesOf(notes.map(markNote)),
     troubles: failed.length > 0 ? [`failed sources: ${failed.join(", ")}`] : [],
     notes,
     data: { sources },
   }];
 }
 
-function questionOf(source: Source): string {
+function questionOf({ source }: PlannedSource): string {
+  if ("call" in source) return "the host";
+  if ("reach" in source) return "HEAD";
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;
   if ("post" in source) return `POST ${source.post}`;
@@ -196,7 +201,7 @@ function describeService({ info, host }: Config): ReportSection {
     `/v1/history shows the node's downtime to every client that can reach ${host}; ` +
     "to disable it, set info.history: off",
   ];
-  const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
+  const text = linesOf([pace, ...notes.map(markNote)]);
   return { title: "Service", text, notes };
 }
 
