@@ -10,28 +10,14 @@ import type { DescribedBy } from "../openapi/node-operation.ts";
 import { trimSlashes } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
-import {
-  BASE,
-  canBeSent,
-  commandOf,
-  type FieldData,
-  fillIn,
-  type OperationForm,
-  requestOf,
-} from "./form-request.ts";
-import {
-  escapeHtml,
-  jsonOf,
-  renderInlineMarkdown,
-  renderMarkdown,
-  SIMPLE_PAGE,
-  V1,
-} from "./html.ts";
+import type { OperationForm } from "./form-request.ts";
+import { escapeHtml, renderInlineMarkdown, renderMarkdown, SIMPLE_PAGE, V1 } from "./html.ts";
 import { MARK_LABELS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import type { Item } from "./read-items.ts";
 import { type Outline, readOutline, type ShownOperation } from "./read-outline.ts";
+import { COPY, renderFirst, renderForm } from "./render-form.ts";
 
 /** What the page knows of an operation, and Scalar is told too. */
 export interface OperationNotes {
@@ -155,8 +141,6 @@ const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 /** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
 
-const COPY = `<button type="button" class="copy">Copy</button>`;
-
 const POSTED_TOO =
   `<p class="call">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
@@ -249,7 +233,7 @@ function renderStart(outline: Outline, address: string, shown: PageContent["anch
   return (operations.length > 0 ? renderCount(operations, callable, enabled) : "") +
     `<div class="calls">` +
     (isBare ? BARE : isConnectable ? renderAddress(shownAddress, isWebSocketToo) : "") +
-    (first ? renderFirst(first) : "") +
+    (first ? renderFirst(first.form!) : "") +
     (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
     "</div>";
 }
@@ -272,12 +256,6 @@ const isShort = ({ items }: ShownOperation): boolean =>
   items.some(([heading, [response]]) =>
     heading === "Responses" && /^(string|integer|number)/.test(response?.facts[0] ?? "")
   );
-
-function renderFirst({ form }: ShownOperation): string {
-  const { url } = requestOf(form!, fillIn(form!), "");
-  return `<div class="first">${renderCommand(form!)}` +
-    `<output data-call="${escapeHtml(url)}" aria-label="Its response"></output></div>`;
-}
 
 /** Renders how many operations are enabled, and how to enable more. */
 function renderCount(
@@ -435,35 +413,3 @@ function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): s
 }
 
 const shortText = (text: string): string => escapeHtml(shorten(text, NAME_LENGTH_MAX));
-
-function renderForm(form: OperationForm, title: string, detail: Detail): string {
-  let left = detail.items;
-  const fields = form.fields.flatMap((field): FieldData[] => {
-    if (field.in !== "body") return field.isRequired || left-- > 0 ? [field] : [];
-    return field.example && field.example.length > detail.body
-      ? [{ ...field, example: undefined }]
-      : [field];
-  });
-  const data: OperationForm = { ...form, fields };
-  const classes = form.isWrite ? "try write" : "try";
-  return renderCommand(data) + `<details class="${classes}" data-try='${jsonOf(data)}'>` +
-    `<summary aria-label="Try it: ${escapeHtml(title)}">Try it</summary></details>` +
-    renderLink(data);
-}
-
-function renderCommand(data: OperationForm): string {
-  const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
-  const text = escapeHtml(line).replaceAll("/", "/<wbr>")
-    .replace(BASE, `<var>${BASE}</var>`);
-  return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
-    `${COPY}</div>`;
-}
-
-function renderLink(data: OperationForm): string {
-  const { method, address, token, isWrite } = data;
-  const texts = fillIn(data);
-  const { url, headers } = requestOf(data, texts, "");
-  const isLink = method === "GET" && address.startsWith("/") && headers.length === 0;
-  if (!isLink || token || isWrite || !canBeSent(data, texts)) return "";
-  return `<noscript><a href="${V1}..${escapeHtml(url)}">Open</a></noscript>`;
-}
