@@ -158,7 +158,7 @@ function showHead(info: ShownInfo, history: ShownHistory): void {
   setText(link, text.name);
   setText(find(".names p"), text.about);
   document.title = text.title;
-  const html = renderFigures(text.figures, untilNow(history, info));
+  const html = `${renderFigures(text.figures, untilNow(history, info))}`;
   // Setting the same HTML again would clear the user's text selection.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);

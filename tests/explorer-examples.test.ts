@@ -208,7 +208,7 @@ examples(
   "a request body has the node's value at its place, and must be sent",
   async () => {
     const { content } = await renderParts(await opened("monero"));
-    const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(content.main)!;
+    const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(String(content.main))!;
     const { fields: [body] } = JSON.parse(json!);
     assert.equal([body.in, body.isRequired, body.isFilled], ["body", true, true]);
     assert.match(body.example, '{"hash":"{head#/block_header/hash}"');

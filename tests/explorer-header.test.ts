@@ -277,7 +277,7 @@ header("the header has at most four figures, and charts of their history", () =>
     "Response time 4.1 ms",
   ]);
   assert.is(note, "something is wrong; since 2026-01-31 08:14 UTC");
-  const html = renderFigures(figures, HISTORY);
+  const html = String(renderFigures(figures, HISTORY));
   assert.match(
     html,
     `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0" `,
@@ -296,7 +296,8 @@ header("the chart of a value ends with the value that is shown beside it", () =>
   const history = untilNow({ ...HISTORY, peers: [] }, info);
   assert.equal(history, { ...HISTORY, peers: [], at: HISTORY.at, height: [100, 101, 110] });
   const { figures } = describeNamed({ ...info, api: API }, NAMING, history);
-  assert.match(renderFigures(figures, history), "<title>from 100 to 110 in the last 30 seconds");
+  const html = String(renderFigures(figures, history));
+  assert.match(html, "<title>from 100 to 110 in the last 30 seconds");
 });
 
 header("charts have whole coordinates within their box, whatever the history contains", () => {
@@ -333,7 +334,7 @@ header("charts have whole coordinates within their box, whatever the history con
       history,
     );
     assert.ok(note.length < 300);
-    const html = renderFigures(figures, history);
+    const html = String(renderFigures(figures, history));
     for (const [, path] of html.matchAll(/ d="([^"]*)"/g)) {
       assert.match(path!, /^(M\d+ \d+(L\d+ \d+)*)*$/);
       const points = [...path!.matchAll(/(\d+) (\d+)/g)];
@@ -402,7 +403,7 @@ header("the header keeps the name of an unreachable node, and says when it was l
   assert.equal(facts, [seen, ["At height", height]]);
   const text = describeNamed(info, NAMING);
   assert.equal([text.iconName, text.title], ["litecoind", "litecoind · Version 0.21.4 · main"]);
-  assert.match(renderHead(text, ""), `<dt>At height</dt><dd><span>${height}</span></dd>`);
+  assert.match(String(renderHead(text, "")), `<dt>At height</dt><dd><span>${height}</span></dd>`);
   // A current value takes precedence over the value in `last_seen`.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");
@@ -439,7 +440,7 @@ header(
 header("values are shown as text, whatever the node sends", () => {
   const hostile = `<b>"&'\u0000`;
   const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
-  const html = renderHead(describeNamed(info, NAMING), "../favicon.ico");
+  const html = String(renderHead(describeNamed(info, NAMING), "../favicon.ico"));
   assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
   assert.not.match(html, /<b>"/);
 });

@@ -5,7 +5,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { renderParts } from "../src/explorer/render-content.ts";
-import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/html.ts";
+import {
+  fill,
+  joinParts,
+  jsonOf,
+  markup,
+  type Part,
+  renderInlineMarkdown,
+  renderMarkdown,
+} from "../src/explorer/html.ts";
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
 import { withHomes } from "../src/openapi/home.ts";
@@ -198,7 +206,7 @@ page("a common operation with two tags is among the most used ones", async () =>
   const paths = { "/first": { get } };
   const document = await withHomes({ openapi: "3.1.1", info, servers, paths });
   const { calls } = await renderParts(document);
-  assert.match(calls, /Most used: <a href="#[^"]*first"/);
+  assert.match(String(calls), /Most used: <a href="#[^"]*first"/);
 });
 
 page("a common operation without a link of its own is not among the most used ones", async () => {
@@ -209,7 +217,7 @@ page("a common operation without a link of its own is not among the most used on
     paths: { "/first": { get: { "x-common": true } } },
   });
   const { calls } = await renderParts(document);
-  assert.not.match(calls, "Most used");
+  assert.not.match(String(calls), "Most used");
 });
 
 page(
@@ -430,13 +438,15 @@ page("the version is shown only for descriptions from the operator or the networ
     ]] as const
   ) {
     const { content } = await renderParts(document, by);
-    assert.is(content.main.includes("Version 7.7.7"), isShown, by);
+    assert.is(String(content.main).includes("Version 7.7.7"), isShown, by);
   }
 });
 
 page("clients are shown an address only where they can call something", async () => {
-  const callsOf = async (info: object) =>
-    (await renderParts({ openapi: "3.1.1", info, paths: { "/v1/info": { get: {} } } })).calls;
+  const callsOf = async (info: object) => {
+    const paths = { "/v1/info": { get: {} } };
+    return String((await renderParts({ openapi: "3.1.1", info, paths })).calls);
+  };
   const ofHost = await callsOf({ title: "A host's own interface", version: "1" });
   assert.match(ofHost, "Connect to");
   const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
@@ -448,13 +458,17 @@ page("if a description was fetched over the network, its links are shown as text
   const description =
     "See [the docs](https://a.example/?q=1&b) and ![x](https://a.example/x.png), `[b](c)`";
   const document = { openapi: "3.1.1", info: { title: "A", version: "1", description }, paths: {} };
-  const { content: { main }, flags } = await renderParts(document, "network");
+  const partsFrom = async (by: "network" | "operator") => {
+    const { content, flags } = await renderParts(document, by);
+    return { main: String(content.main), flags: String(flags) };
+  };
+  const { main, flags } = await partsFrom("network");
   assert.match(main, "See the docs (https://a.example/?q=1&amp;b) and x, <code>[b](c)</code>");
   assert.not.match(main, 'rel="noreferrer"');
   assert.is(flags, " data-foreign");
-  const own = await renderParts(document, "operator");
+  const own = await partsFrom("operator");
   assert.match(
-    own.content.main,
+    own.main,
     `<a href="https://a.example/?q=1&amp;b" rel="noreferrer">the docs</a>`,
   );
   assert.is(own.flags, "");
@@ -468,24 +482,59 @@ page("all 200 operations are listed, even if their texts are long", async () => 
   }
 });
 
+page("a text in a template is escaped, in an element and in an attribute", () => {
+  const hostile = `"><b>'&\u0000`;
+  const escaped = "&quot;&gt;&lt;b&gt;&#39;&amp;\ufffd";
+  const link = markup`<a title="${hostile}">${hostile}</a>`;
+  assert.is(String(link), `<a title="${escaped}">${escaped}</a>`);
+  assert.is(String(joinParts([hostile, hostile], "<")), `${escaped}&lt;${escaped}`);
+  assert.is(fill("<p>{text}</p>", { text: hostile }, "", ""), `<p>${escaped}</p>`);
+  const disguised = { toString: () => hostile } as unknown as Part;
+  assert.is(String(markup`${disguised}${[disguised]}`), escaped + escaped);
+  const data = markup`<p data-a='${jsonOf({ a: `'<&"` })}'>`;
+  assert.is(String(data), String.raw`<p data-a='{"a":"\u0027\u003c\u0026\""}'>`);
+});
+
+page("a template takes pieces as they are, and nothing for a missing value", () => {
+  const bold = markup`<b>${1}</b>`;
+  const list = markup`<p>${bold}, ${[bold, " & ", [2, bold]]}</p>`;
+  assert.is(String(list), "<p><b>1</b>, <b>1</b> &amp; 2<b>1</b></p>");
+  assert.is(String(markup`<p>${undefined}${false}${""}${[]}${0}</p>`), "<p>0</p>");
+  assert.is(bold.length, "<b>1</b>".length);
+});
+
+page("the indentation of a template has no effect, but that of a value is kept", () => {
+  const text = "two\n  lines";
+  const indented = markup`
+    <p class="a"
+      id="b">
+      ${text}
+      ${markup`<b>${text}</b>`}
+      a long
+      sentence
+    </p>`;
+  const inner = `${text}<b>${text}</b>a long sentence`;
+  assert.is(String(indented), `<p class="a" id="b">${inner}</p>`);
+});
+
 page("Markdown lists with any bullet or number become HTML lists", () => {
   for (const mark of ["-", "*", "+", "1.", "2)", "10."]) {
-    const html = renderMarkdown(`Before\n\n${mark} one\n${mark} two\n\nafter`, 100);
+    const html = String(renderMarkdown(`Before\n\n${mark} one\n${mark} two\n\nafter`, 100));
     assert.match(html, "<ul><li>one</li><li>two</li></ul>", mark);
   }
 });
 
 page("Markdown headings become strong text, from level 1 to 6", () => {
   for (const [mark, isHeading] of [["#", true], ["######", true], ["#######", false]] as const) {
-    const html = renderMarkdown(`${mark} Limits\n\nafter`, 100);
+    const html = String(renderMarkdown(`${mark} Limits\n\nafter`, 100));
     assert.is(html.startsWith("<p><strong>Limits</strong></p>"), isHeading, mark);
   }
 });
 
 page("truncation never splits a character", () => {
   for (const length of [1, 2, 3]) {
-    const html = renderMarkdown("\u{1f600}\u{1f601}", length) +
-      renderInlineMarkdown("\u{1f600}\u{1f601}", length);
+    const text = "\u{1f600}\u{1f601}";
+    const html = [renderMarkdown(text, length), renderInlineMarkdown(text, length)].join();
     assert.not.match(html, /\p{Surrogate}/u);
   }
 });

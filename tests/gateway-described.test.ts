@@ -188,7 +188,7 @@ described("forwarded operations have one server, whatever the description lists"
 
 described("the page shows each operation's permission and a working command", async () => {
   const outline = await readOutline(await say(TOKEN));
-  const html = (await renderContent(outline)).main.replaceAll("<wbr>", "");
+  const html = String((await renderContent(outline)).main).replaceAll("<wbr>", "");
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
   assert.match(article("/read"), `<span class="mark public">public</span>`);
@@ -217,7 +217,7 @@ described("the page shows each operation's permission and a working command", as
 });
 
 described("the page header explains how to enable calls if they are not forwarded", async () => {
-  const { calls, content: { main } } = await renderParts(await say("off"), "kind");
+  const { calls, main } = await renderTexts(await say("off"), "kind");
   assert.match(
     calls,
     /Calls are switched off · .*Start with <code>--forward reads<\/code> to enable read-only operations \(\d of \d+\)\.<\/p>/,
@@ -230,7 +230,7 @@ described("the page header explains how to enable calls if they are not forwarde
 described(
   "the page header shows the number of enabled operations and their URL, or how to enable some",
   async () => {
-    const on = (await renderParts(await say("reads"), "operator", "/v1/node")).calls;
+    const on = (await renderTexts(await say("reads"), "operator", "/v1/node")).calls;
     assert.match(on, /<summary>\d of \d+ operations enabled · enable more/);
     assert.match(on, "<code><var>…</var>/v1/node</code> <button");
     const paths = { "/a": { get: {} }, "/b": { get: {}, post: {} } };
@@ -239,7 +239,7 @@ described(
     for (const forward of [undefined, resolveForward("reads")]) {
       for (const by of ["operator", "network"] as const) {
         const { document } = await annotateCalls(await withHomes(unmarked), forward, by);
-        const { calls } = await renderParts(document, by);
+        const { calls } = await renderTexts(document, by);
         assert.match(
           calls,
           forward ? "None of 3 operations enabled" : "Calls are switched off",
@@ -249,7 +249,7 @@ described(
         assert.not.match(calls, "GET *");
       }
     }
-    const { calls: own } = await renderParts({
+    const { calls: own } = await renderTexts({
       openapi: "3.1.1",
       info: { title: "Nodeface" },
       paths: { "/v1/info": { get: {} } },
@@ -278,7 +278,7 @@ described("the page itself begins no subscription", async () => {
     forward,
     "operator",
   );
-  const { calls } = await renderParts(annotated, "operator");
+  const { calls } = await renderTexts(annotated, "operator");
   assert.match(calls, '<output data-call="/v1/node/b"');
 });
 
@@ -508,7 +508,7 @@ described(
 described("the page of a service without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
   const { main } = await renderContent(await readOutline({ paths }));
-  assert.not.match(main, "not forwarded");
+  assert.not.match(String(main), "not forwarded");
 });
 
 described(
@@ -541,5 +541,10 @@ described(
     gateway.close();
   },
 );
+
+async function renderTexts(...described: Parameters<typeof renderParts>) {
+  const { calls, content } = await renderParts(...described);
+  return { calls: String(calls), main: String(content.main) };
+}
 
 described.run();

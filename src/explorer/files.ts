@@ -9,7 +9,7 @@ import { compressedIn, unpack } from "../http/content-coding.ts";
 import { acceptsGzip, represent, type Representation } from "../http/representation.ts";
 import { onceFor } from "../json/values.ts";
 import { lazy } from "../lazy.ts";
-import { escapeHtml } from "./html.ts";
+import { markup } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
 /**
@@ -99,10 +99,13 @@ export function drawLetter(name: string): string | undefined {
   // The icon has room for one letter, but the upper case of "ß" is "SS".
   const shown = upper.length > letter.length ? letter : upper;
   const colour = COLOURS[hash(encodeText(name)) % COLOURS.length]!;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
-    `<rect width="32" height="32" rx="8" fill="${colour}"/>` +
-    `<text x="16" y="23" font-family="system-ui, sans-serif" font-size="20" font-weight="600" ` +
-    `text-anchor="middle" fill="#fff">${escapeHtml(shown)}</text></svg>\n`;
+  const svg = markup`
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+      <rect width="32" height="32" rx="8" fill="${colour}"/>
+      <text x="16" y="23" font-family="system-ui, sans-serif" font-size="20" font-weight="600"
+        text-anchor="middle" fill="#fff">${shown}</text>
+    </svg>`;
+  return `${svg}\n`;
 }
 
 function hash(bytes: Uint8Array): number {

@@ -7,7 +7,7 @@
 import { groupDigits } from "../units.ts";
 import { capital, type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { escapeHtml, V1 } from "./html.ts";
+import { type Html, markup, type Part, V1 } from "./html.ts";
 
 /** The objects that `GET /v1/info` and `GET /v1/history` return. */
 export type ShownInfo = Readonly<JsonObject>;
@@ -266,21 +266,28 @@ export function formatAge(milliseconds: number): string {
 
 /**
  * @param icon a URL
- * @param other HTML of the link to the other view
- * @param calls HTML of the lines below the figures
+ * @param other the link to the other view
+ * @param calls the lines below the figures
  */
-export function renderHead(text: HeadText, icon: string, other = "", calls = ""): string {
+export function renderHead(text: HeadText, icon: Part, other?: Part, calls?: Part): Html {
   const { name, about, state, label, note, figures, hint } = text;
-  return `<div id="bar" data-scalar-scroll-header>` +
-    `<img class="icon" src="${icon}" alt="" width="28" height="28">` +
-    `<div class="names"><h1 dir="auto"><a href="${V1}info">${escapeHtml(name)}</a></h1>` +
-    `<p dir="auto">${escapeHtml(about)}</p></div>` +
-    `<p class="state" role="status" data-state="${escapeHtml(state)}"><b>${
-      escapeHtml(label)
-    }</b> ` +
-    `<span dir="auto">${escapeHtml(note)}</span></p>${other}</div>` +
-    `<div class="facts"><dl>${renderFigures(figures)}</dl>` +
-    `<p class="hint">${escapeHtml(hint)}</p>${calls}</div>`;
+  return markup`
+    <div id="bar" data-scalar-scroll-header>
+      <img class="icon" src="${icon}" alt="" width="28" height="28">
+      <div class="names">
+        <h1 dir="auto"><a href="${V1}info">${name}</a></h1>
+        <p dir="auto">${about}</p>
+      </div>
+      <p class="state" role="status" data-state="${state}">
+        <b>${label}</b> <span dir="auto">${note}</span>
+      </p>
+      ${other}
+    </div>
+    <div class="facts">
+      <dl>${renderFigures(figures)}</dl>
+      <p class="hint">${hint}</p>
+      ${calls}
+    </div>`;
 }
 
 /** Returns the history up to now: the plot of a figure ends with the value beside it. */
@@ -293,27 +300,27 @@ export function untilNow(history: ShownHistory, info: ShownInfo): ShownHistory {
   return Object.fromEntries(columns);
 }
 
-export function renderFigures(figures: readonly Figure[], history: ShownHistory = {}): string {
+export function renderFigures(figures: readonly Figure[], history: ShownHistory = {}): Html {
   /** The time that all plots cover, once the first one has told it. */
-  let told = "";
-  return figures.map(({ key, label, value, time }) => {
-    const text = escapeHtml(value);
+  let told: Html | undefined;
+  const all = figures.map(({ key, label, value, time }) => {
     // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the
     // exact time.
-    const html = time
-      ? `<time datetime="${time}" title="${text}">${text}</time>`
-      : `<span>${text}</span>`;
-    const { span = "", svg = "" } = plotOf(history, key);
-    const shown = told === "" ? span : "";
-    told ||= span;
-    return `<div><dt>${escapeHtml(label)}${shown}</dt><dd>${html}${svg}</dd></div>`;
-  }).join("");
+    const text = time
+      ? markup`<time datetime="${time}" title="${value}">${value}</time>`
+      : markup`<span>${value}</span>`;
+    const { span, svg } = plotOf(history, key);
+    const shown = told ? undefined : span;
+    told ??= span;
+    return markup`<div><dt>${label}${shown}</dt><dd>${text}${svg}</dd></div>`;
+  });
+  return markup`${all}`;
 }
 
 const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
-/** Returns HTML: a plot with the ends of its scale, and the time that it covers. */
-function plotOf(history: ShownHistory, key: string): { span?: string; svg?: string } {
+/** Returns a plot with the ends of its scale, and the time that it covers. */
+function plotOf(history: ShownHistory, key: string): { span?: Html; svg?: Html } {
   const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
   const column = listOf(history[key]).slice(-POINTS_MAX);
   const known = column.filter(isNumber);
@@ -336,12 +343,13 @@ function plotOf(history: ShownHistory, key: string): { span?: string; svg?: stri
   const [low, high] = [formatValue(least), formatValue(most)];
   const time = roundDuration(end - start).replace(/^1 /, "");
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
-  const scale = [...new Set([high, low])].map(escapeHtml).join("<br>");
   return {
-    span: `<small>, last ${time}</small>`,
-    svg: `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-      `<title>${escapeHtml(title)}</title>` +
-      `<path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
-      `<small class="scale" aria-hidden="true">${scale}</small>`,
+    span: markup`<small>, last ${time}</small>`,
+    svg: markup`
+      <svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">
+        <title>${title}</title>
+        <path d="${path}" vector-effect="non-scaling-stroke"/>
+      </svg>
+      <small class="scale" aria-hidden="true">${high}${low !== high && markup`<br>${low}`}</small>`,
   };
 }

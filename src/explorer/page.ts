@@ -9,7 +9,7 @@ import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { describeInfo, type HeadText, renderHead, type ShownInfo } from "./head.ts";
-import { escapeHtml, fill, jsonOf, V1 } from "./html.ts";
+import { fill, type Html, jsonOf, markup, trustOwn, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
@@ -32,14 +32,14 @@ const contentSecurityPolicy = (origins: readonly string[], isPlain: boolean) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const OTHERS: Readonly<Record<View, string>> = {
-  reference: `<a id="other" href="${V1}spec/simple">Simple page</a>`,
-  simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
+const OTHERS: Readonly<Record<View, Html>> = {
+  reference: markup`<a id="other" href="${V1}spec/simple">Simple page</a>`,
+  simple: markup`<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
 
-const PLAIN =
-  '<p class="notice">This page is only for reading, since its host name is not in the ' +
-  "setting <code>hosts</code>.</p>";
+const PLAIN = markup`
+  <p class="notice">This page is only for reading, since its host name is not in the
+    setting <code>hosts</code>.</p>`;
 
 export interface PageOptions {
   /** The origins to which the page may send requests. */
@@ -111,27 +111,24 @@ export class Page {
     const { notice, version, title = "", view: usual, icons } = this.#options;
     const view = isPlain ? "simple" : name || usual || (isLarge ? "simple" : "reference");
     const text = this.#describe(info);
-    const icon = `${V1}../favicon.ico${escapeHtml(icons.queryOf(text.iconName))}`;
-    const alert = notice ? `<p class="notice" role="alert">${escapeHtml(notice)}</p>` : "";
-    const head = renderHead(
-      text,
-      icon,
-      isPlain ? "" : OTHERS[view],
-      alert + (isPlain ? PLAIN : calls),
-    );
-    const names = `data-title="${escapeHtml(title)}" data-api="${escapeHtml(api)}"`;
-    const attributes = `${names} data-version="${version}"${flags}`;
+    const icon = markup`${V1}../favicon.ico${icons.queryOf(text.iconName)}`;
+    const lines = markup`
+      ${notice && markup`<p class="notice" role="alert">${notice}</p>`}
+      ${isPlain ? PLAIN : calls}`;
     const values = {
       v1: V1,
       icon,
       list: content.list,
-      total: String(content.total),
+      total: content.total,
       content: content.main,
-      title: escapeHtml(text.title),
-      description: escapeHtml(summary),
-      head: `<header id="node" ${attributes}>${head}</header>`,
-      examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
-      styles: `<style>${STYLES[view]}</style>`,
+      title: text.title,
+      description: summary,
+      head: markup`
+        <header id="node" data-title="${title}" data-api="${api}" data-version="${version}"${flags}>
+          ${renderHead(text, icon, !isPlain && OTHERS[view], lines)}
+        </header>`,
+      examples: view === "simple" && !isPlain && renderExamples(ofNode, sources),
+      styles: markup`<style>${trustOwn(STYLES[view])}</style>`,
     };
     const simplePage = view === "simple" ? "" : `${V1}spec/simple`;
     return fill(TEMPLATES[isPlain ? "plain" : view], values, name ? "../" : "", simplePage);
@@ -157,9 +154,9 @@ async function representPage(html: string, policy: string): Promise<Representati
   });
 }
 
-function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
+function renderExamples(ofNode: NodeExamples, sources: readonly string[]): Html {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));
   const shown = json.length > 16_000 ? "{}" : json;
-  return `<script type="application/json" id="examples">${shown}</script>`;
+  return markup`<script type="application/json" id="examples">${shown}</script>`;
 }

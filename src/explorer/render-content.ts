@@ -11,12 +11,22 @@ import { trimSlashes } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { OperationForm } from "./form-request.ts";
-import { escapeHtml, renderInlineMarkdown, renderMarkdown, SIMPLE_PAGE, V1 } from "./html.ts";
+import {
+  type Html,
+  joinParts,
+  markup,
+  type Part,
+  renderInlineMarkdown,
+  renderMarkdown,
+  SIMPLE_PAGE,
+  trustOwn,
+  V1,
+} from "./html.ts";
 import { MARK_LABELS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import type { Item } from "./read-items.ts";
-import { type Outline, readOutline, type ShownOperation } from "./read-outline.ts";
+import { type Outline, readOutline, type Section, type ShownOperation } from "./read-outline.ts";
 import { COPY, renderFirst, renderForm } from "./render-form.ts";
 
 /** What the page knows of an operation, and Scalar is told too. */
@@ -27,13 +37,13 @@ export interface OperationNotes {
   readonly form: OperationForm | undefined;
 }
 
-/** The operations as HTML. */
 export interface PageContent {
   /** Links to the operations. The address of each begins with {@linkcode SIMPLE_PAGE}. */
-  readonly list: string;
+  readonly list: Html;
   /** The number of all operations, shown or not. */
   readonly total: number;
-  readonly main: string;
+  /** The operations. */
+  readonly main: Html;
   /** The anchors of the operations that are shown. */
   readonly anchors: ReadonlySet<string>;
 }
@@ -44,11 +54,12 @@ export type Notes = ReadonlyMap<string, OperationNotes>;
 export interface PageParts {
   readonly title: string;
   readonly summary: string;
-  /** HTML of the first lines: the address for clients, a call, and how many are enabled. */
-  readonly calls: string;
+  /** The first lines: the address for clients, a call, and how many are enabled. */
+  readonly calls: Html;
   readonly content: PageContent;
   readonly sources: readonly string[];
-  readonly flags: string;
+  /** Attributes of the header. */
+  readonly flags: Html;
   readonly notes: Notes;
   /** True if the simple page suits the description better, since Scalar would take too long. */
   readonly isLarge: boolean;
@@ -71,16 +82,17 @@ export async function renderParts(
   const content = await renderContent(outline, !isFromNetwork);
   const notes = new Map(notesOf(outline));
   const isLarge = notes.size > MANY;
+  const hasHistory = Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history");
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderStart(outline, address, content.anchors),
     content,
     sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
-    flags:
-      (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
-      (isFromNetwork ? " data-foreign" : "") +
-      (isLarge ? " data-large" : ""),
+    flags: markup`
+      ${hasHistory && " data-history"}
+      ${isFromNetwork && " data-foreign"}
+      ${isLarge && " data-large"}`,
     notes,
     isLarge,
   };
@@ -141,9 +153,14 @@ const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 /** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
 
-const POSTED_TOO =
-  `<p class="call">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
-  `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
+const LINK =
+  markup`<button type="button" class="link" aria-label="Link to this operation">#</button>`;
+
+const POSTED_TOO = markup`
+  <p class="call">
+    Each <b class="get">GET</b> below <code>/v1/rpc</code> also works
+    as a <b class="post">POST</b> with the parameters as a JSON object.
+  </p>`;
 
 /** @param isLinked whether links in the description stay links */
 export async function renderContent(outline: Outline, isLinked = true): Promise<PageContent> {
@@ -160,8 +177,8 @@ export async function renderContent(outline: Outline, isLinked = true): Promise<
 }
 
 async function fits({ list, main }: PageContent): Promise<boolean> {
-  const html = list + main;
-  return html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
+  const text = `${list}${main}`;
+  return text.length <= HTML_LENGTH_MAX && (await gzip(text)).byteLength <= GZIP_BYTES_MAX;
 }
 
 async function render(
@@ -170,34 +187,49 @@ async function render(
   shown: number,
   total: number,
 ): Promise<PageContent> {
-  let html = renderAbout(outline, detail);
+  let main = renderAbout(outline, detail);
   const anchors = new Set<string>();
-  const listed: Outline["sections"][number][] = [];
+  const listed: Section[] = [];
   const enabled = enabledIn(outline);
   const room = { left: HTML_LENGTH_MAX };
   let left = shown;
   for (const section of outline.sections) {
-    if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
-    const { id, isService, operations } = section;
+    if (left <= 0 || main.length > HTML_LENGTH_MAX) break;
     listed.push(section);
-    html += `<section aria-labelledby="${escapeHtml(id)}">`;
-    const heading = `<h2 dir="auto" id="${escapeHtml(id)}">${shortText(section.name)}</h2>`;
-    const isOpen = outline.sections.length === 1;
-    html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
-    html += renderMarkdown(section.description, detail.about, detail.isLinked);
-    for (const operation of operations.slice(0, left)) {
+    let articles = markup``;
+    for (const operation of section.operations.slice(0, left)) {
       await pause();
-      html += renderOperation(operation, detail, enabled, room);
+      articles = markup`${articles}${renderOperation(operation, detail, enabled, room)}`;
       if (operation.anchor) anchors.add(operation.anchor);
-      if (html.length > HTML_LENGTH_MAX) break;
+      if (main.length + articles.length > HTML_LENGTH_MAX) break;
     }
-    html += isService ? "</details></section>" : "</section>";
+    const isOpen = outline.sections.length === 1;
+    main = markup`${main}${renderSection(section, articles, detail, isOpen)}`;
     left -= section.operations.length;
   }
-  if (shown < total) {
-    html += `<p class="cut">… ${total - shown} more operations in the description</p>`;
+  const rest = total - shown;
+  if (rest > 0) {
+    main = markup`${main}<p class="cut">… ${rest} more operations in the description</p>`;
   }
-  return { list: renderLinks(listed, detail), total, main: html, anchors };
+  return { list: renderLinks(listed, detail), total, main, anchors };
+}
+
+function renderSection(
+  { id, name, description, isService }: Section,
+  articles: Html,
+  detail: Detail,
+  isOpen: boolean,
+): Html {
+  const heading = markup`<h2 dir="auto" id="${id}">${shortText(name)}</h2>`;
+  const about = renderMarkdown(description, detail.about, detail.isLinked);
+  const content = isService
+    ? markup`
+      <details${isOpen && " open"}>
+        <summary>${heading}</summary>
+        ${about}${articles}
+      </details>`
+    : markup`${heading}${about}${articles}`;
+  return markup`<section aria-labelledby="${id}">${content}</section>`;
 }
 
 const COMMON_MAX = 5;
@@ -208,7 +240,7 @@ const COMMON_MAX = 5;
  *
  * @param shown the anchors of the operations that are shown below
  */
-function renderStart(outline: Outline, address: string, shown: PageContent["anchors"]): string {
+function renderStart(outline: Outline, address: string, shown: PageContent["anchors"]): Html {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map<string, ShownOperation>();
@@ -222,7 +254,7 @@ function renderStart(outline: Outline, address: string, shown: PageContent["anch
   const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && shown.has(anchor)).slice(0, COMMON_MAX)
-    .map(({ anchor, title }) => `<a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a>`);
+    .map(({ anchor, title }) => markup`<a href="#${anchor}">${title}</a>`);
   const enabled = enabledIn(outline);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   const isConnectable = callable.length > 0 || operations.length === 0;
@@ -230,20 +262,27 @@ function renderStart(outline: Outline, address: string, shown: PageContent["anch
   const isPosted = callable.length > 0 && callable.every(({ path }) => methodNameOf(path) !== "");
   const shownAddress = isPosted && address === "/" ? address : trimSlashes(address);
   const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);
-  return (operations.length > 0 ? renderCount(operations, callable, enabled) : "") +
-    `<div class="calls">` +
-    (isBare ? BARE : isConnectable ? renderAddress(shownAddress, isWebSocketToo) : "") +
-    (first ? renderFirst(first.form!) : "") +
-    (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
-    "</div>";
+  return markup`
+    ${operations.length > 0 && renderCount(operations, callable, enabled)}
+    <div class="calls">
+      ${isBare ? BARE : isConnectable && renderAddress(shownAddress, isWebSocketToo)}
+      ${first && renderFirst(first.form!)}
+      ${common.length > 0 && markup`<p class="common">Most used: ${joinParts(common, " ")}</p>`}
+    </div>`;
 }
 
-const BARE = `<p class="bare">This service runs without a node. Start it beside one: ` +
-  `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
+const BARE = markup`
+  <p class="bare">
+    This service runs without a node. Start it
+    beside one: <code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}
+  </p>`;
 
 const renderAddress = (address: string, isWebSocketToo: boolean) =>
-  `<p class="connect">Connect to <code><var>…</var>${escapeHtml(address)}</code> ${COPY}` +
-  `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
+  markup`
+    <p class="connect">
+      Connect to <code><var>…</var>${address}</code> ${COPY}
+      ${isWebSocketToo && markup` <span>also by WebSocket</span>`}
+    </p>`;
 
 /** Tells whether the page may make a call unasked: public, light, ending, and without values. */
 const isSimpleRead = ({ call, form, access, isHeavy, path }: ShownOperation): boolean =>
@@ -262,84 +301,107 @@ function renderCount(
   operations: readonly ShownOperation[],
   callable: readonly ShownOperation[],
   enabled: Enabled,
-): string {
+): Html {
   const total = operations.length;
   const count = (is: (one: ShownOperation) => boolean) => operations.filter(is).length;
   const all = count(({ path }) => methodNameOf(path) !== "") === total ? "methods" : "operations";
   const example = operations.find(({ isOpenable }) => isOpenable);
-  const howMuch = example
-    ? `<p>Each operation that is not enabled has the lines that enable it. For ` +
-      `<code>${shortText(example.nodeName!)}</code>:</p>` +
-      renderOpening(example, enabled)
-    : "";
+  const howMuch = example && markup`
+    <p>
+      Each operation that is not enabled has the lines
+      that enable it. For <code>${shortText(example.nodeName!)}</code>:
+    </p>
+    ${renderOpening(example, enabled)}`;
   if (callable.length > 0) {
     const withToken = count(({ call }) => call === "token");
     const token = withToken > 0 ? `, ${withToken} with the token` : "";
     const state = `${callable.length} of ${total} ${all} enabled${token}`;
-    return example ? renderMore(`${state} · enable more`, howMuch) : `<p class="more">${state}</p>`;
+    return example
+      ? renderMore(`${state} · enable more`, howMuch)
+      : markup`<p class="more">${state}</p>`;
   }
   const isOff = operations.every(({ call }) => call === undefined);
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} enabled`;
   const reads = count(({ access }) => access === "read");
   const advice = reads > 0
-    ? `Start with <code>--forward reads</code> to enable read-only operations ` +
-      `(${reads} of ${total}).`
-    : `<code>--forward reads</code> opens operations marked <code>x-access: read</code>, and ` +
-      `this description marks none. Read what the operations return and change, and list some ` +
-      `under <code>forward.open</code> in the configuration.`;
-  return renderMore(`${state} · enable some`, `<p>${advice}</p>${howMuch}`);
+    ? markup`
+      <p>
+        Start with <code>--forward reads</code> to enable
+        read-only operations (${reads} of ${total}).
+      </p>`
+    : markup`
+      <p>
+        <code>--forward reads</code> opens operations marked <code>x-access: read</code>, and this
+        description marks none. Read what the operations return and change, and list some
+        under <code>forward.open</code> in the configuration.
+      </p>`;
+  return renderMore(`${state} · enable some`, markup`${advice}${howMuch}`);
 }
 
-const renderMore = (summary: string, content: string) =>
-  `<details class="more"><summary>${summary}</summary><div>${content}</div></details>`;
+const renderMore = (summary: string, content: Part) =>
+  markup`<details class="more"><summary>${summary}</summary><div>${content}</div></details>`;
 
-function renderOpening(operation: ShownOperation, enabled: Enabled): string {
+function renderOpening(operation: ShownOperation, enabled: Enabled): Part {
   const lines = writeOpening(operation, enabled);
-  return lines && `<div class="command"><pre><code>${escapeHtml(lines)}</code></pre>${COPY}</div>`;
+  return lines && markup`<div class="command"><pre><code>${lines}</code></pre>${COPY}</div>`;
 }
 
-function renderLinks(sections: Outline["sections"], detail: Detail): string {
+function renderLinks(sections: readonly Section[], detail: Detail): Html {
   const link = (id: string, text: string, method = "", isOff = false) =>
-    `<a href="${SIMPLE_PAGE}#${escapeHtml(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
-    `${method && ` ${renderMethod(method)}`}</a>`;
+    markup`
+      <a href="${SIMPLE_PAGE}#${id}"${isOff && markup` class="off"`}>
+        ${renderName(text)}
+        ${method && markup` ${renderMethod(method)}`}
+      </a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
     const titles = operations.slice(0, detail.listed).map(({ id, title, method, call }) =>
-      `<li>${link(id, shorten(title, detail.summary), method, call === "refused")}</li>`
+      markup`<li>${link(id, shorten(title, detail.summary), method, call === "refused")}</li>`
     );
-    const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
-    return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
+    return markup`
+      <li>${link(id, shortText(name))}${titles.length > 0 && markup`<ul>${titles}</ul>`}</li>`;
   });
-  return `<ul>${items.join("")}</ul>`;
+  return markup`<ul>${items}</ul>`;
 }
 
-const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
+const renderMethod = (method: string): Html =>
+  markup`<b class="${method.toLowerCase()}">${method}</b>`;
 
-const renderName = (text: string): string =>
-  text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escapeHtml).join("<wbr>");
+const BREAK = markup`<wbr>`;
 
-function renderAbout(outline: Outline, detail: Detail): string {
+const renderName = (text: string): Html =>
+  joinParts(text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/), BREAK);
+
+function renderAbout(outline: Outline, detail: Detail): Html {
   const { title, version, summary, description } = outline;
   const operations = operationsOfOutline(outline);
   const used = new Set(operations.flatMap(({ marks }) => marks));
   const legend = MARK_LABELS.filter(([, , word]) => used.has(word))
-    .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");
-  return `<section class="about"><h2 dir="auto">${shortText(title)}</h2><p class="version">` +
-    `${version ? `Version ${shortText(version)} · ` : ""}OpenAPI description: ` +
-    `<a href="${V1}../spec.json" download>JSON</a>, ` +
-    `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
-    (summary ? `<p class="summary">${renderSummary(summary, detail)}</p>` : "") +
-    renderMarkdown(description, detail.about, detail.isLinked) +
-    (operations.some(({ isPostedToo }) => isPostedToo) ? POSTED_TOO : "") +
-    (legend &&
-      `<details class="legend"><summary>Marks</summary><ul>${legend}</ul></details>`) +
-    "</section>";
+    .map(([, , word, meaning]) => markup`<li>${renderMark(word)} ${trustOwn(meaning)}</li>`);
+  return markup`
+    <section class="about">
+      <h2 dir="auto">${shortText(title)}</h2>
+      <p class="version">
+        ${version && `Version ${shortText(version)} · `}
+        OpenAPI description: ${linkDocument("JSON")}, ${linkDocument("YAML")}
+      </p>
+      ${summary && markup`<p class="summary">${renderSummary(summary, detail)}</p>`}
+      ${renderMarkdown(description, detail.about, detail.isLinked)}
+      ${operations.some(({ isPostedToo }) => isPostedToo) && POSTED_TOO}
+      ${legend.length > 0 && renderLegend(legend)}
+    </section>`;
 }
 
-const renderSummary = (summary: string, detail: Detail): string =>
+const linkDocument = (format: "JSON" | "YAML") =>
+  markup`<a href="${V1}../spec.${format.toLowerCase()}" download>${format}</a>`;
+
+const renderLegend = (marks: readonly Html[]) =>
+  markup`<details class="legend"><summary>Marks</summary><ul>${marks}</ul></details>`;
+
+const renderSummary = (summary: string, detail: Detail): Html =>
   renderInlineMarkdown(summary, detail.summary, detail.isLinked);
 
-const renderMark = (word: string) =>
-  `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escapeHtml(word)}</span>`;
+const renderMark = (word: string): Html =>
+  markup`<span class="mark ${/^\w+/.exec(word)?.[0]}">${word}</span>`;
 
 /**
  * How much the lists of a page may still have, in characters. A page with more is too large. A
@@ -354,22 +416,30 @@ function renderOperation(
   detail: Detail,
   enabled: Enabled,
   room: Room,
-): string {
-  const { title, summary, callSentence, marks, form } = operation;
-  const anchor = operation.anchor ? ` id="${escapeHtml(operation.anchor)}"` : "";
-  const heading = renderName(shorten(title, detail.summary));
-  const path = renderName(shorten(operation.path, NAME_LENGTH_MAX));
-  const deprecated = operation.deprecated ? " <em>deprecated</em>" : "";
-  const words = marks.map((word) => ` ${renderMark(word)}`).join("");
-  return `<article${anchor}><div><h3 dir="auto" id="${escapeHtml(operation.id)}">${heading}</h3>` +
-    `<p class="line">${renderMethod(operation.method)} <code>${path}</code>${deprecated}${words} ` +
-    `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
-    (summary ? `<p class="gist">${renderSummary(summary, detail)}</p>` : "") +
-    (callSentence ? `<p class="call">${escapeHtml(callSentence)}</p>` : "") +
-    (detail.description > 0 ? renderOpening(operation, enabled) : "") +
-    renderMarkdown(operation.description, detail.description, detail.isLinked) +
-    operation.items.map(([heading, items]) => renderItems(heading, items, detail, room)).join("") +
-    `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
+): Html {
+  const { id, anchor, method, title, summary, callSentence, description, form } = operation;
+  const path = renderName(shortText(operation.path));
+  const marks = operation.marks.map((word) => markup` ${renderMark(word)}`);
+  const items = operation.items.map(([heading, items]) =>
+    renderItems(heading, items, detail, room)
+  );
+  return markup`
+    <article${anchor && markup` id="${anchor}"`}>
+      <div>
+        <h3 dir="auto" id="${id}">${renderName(shorten(title, detail.summary))}</h3>
+        <p class="line">
+          ${renderMethod(method)} <code>${path}</code>
+          ${operation.deprecated && markup` <em>deprecated</em>`}
+          ${marks} ${LINK}
+        </p>
+        ${summary && markup`<p class="gist">${renderSummary(summary, detail)}</p>`}
+        ${callSentence && markup`<p class="call">${callSentence}</p>`}
+        ${detail.description > 0 && renderOpening(operation, enabled)}
+        ${renderMarkdown(description, detail.description, detail.isLinked)}
+        ${items}
+      </div>
+      ${form && markup`<div>${renderForm(form, title, detail)}</div>`}
+    </article>`;
 }
 
 function renderItems(
@@ -377,39 +447,44 @@ function renderItems(
   items: readonly Item[],
   detail: Detail,
   room: Room,
-): string {
+): Part {
   if (items.length === 0) return "";
   const rest = items.length - detail.items;
-  const cut = rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : "";
-  return `<h4>${heading}</h4>${renderList(items.slice(0, detail.items), detail, room)}${cut}`;
+  return markup`
+    <h4>${heading}</h4>
+    ${renderList(items.slice(0, detail.items), detail, room)}
+    ${rest > 0 && markup`<p class="cut">… ${rest} more in the description</p>`}`;
 }
 
-function renderList(items: readonly Item[], detail: Detail, room: Room): string {
-  let html = "";
-  for (const { name: term, facts, description, rules = [], fieldsOf } of items) {
+function renderList(items: readonly Item[], detail: Detail, room: Room): Html {
+  const entries: Html[] = [];
+  for (const { name, facts, description, rules = [], fieldsOf } of items) {
     if (room.left < 0) break;
     const words = facts.slice(0, 6).map(shortText).join(", ");
-    const constraints = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`);
-    const shown = constraints.join(", ");
-    const text = detail.item > 0 &&
-      renderInlineMarkdown(description, detail.item, detail.isLinked) +
-        (shown && ` <small>${words && "· "}${shown}</small>`);
-    const entry = `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
-      `<dd>${words && `<i>${words}</i> `}${text || ""}`;
+    const entry = markup`
+      <dt><code>${renderName(shortText(name))}</code></dt>
+      <dd>
+        ${words && markup`<i>${words}</i> `}
+        ${detail.item > 0 && renderInlineMarkdown(description, detail.item, detail.isLinked)}
+        ${detail.item > 0 && renderRules(rules, words)}`;
     room.left -= entry.length;
-    html += `${entry}${renderFields(fieldsOf, detail, room)}</dd>`;
+    entries.push(markup`${entry}${renderFields(fieldsOf, detail, room)}</dd>`);
   }
-  return `<dl>${html}</dl>`;
+  return markup`<dl>${entries}</dl>`;
 }
 
-function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): string {
+function renderRules(rules: NonNullable<Item["rules"]>, before: string): Part {
+  const shown = rules.map(([rule, value]) => markup`${rule} <code>${shortText(value)}</code>`);
+  return rules.length > 0 && markup` <small>${before && "· "}${joinParts(shown, ", ")}</small>`;
+}
+
+function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): Part {
   if (detail.fields === 0) return "";
   const fields = fieldsOf?.() ?? [];
   if (fields.length === 0) return "";
   const label = `Schema: ${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
-  return `<details><summary>${label}</summary>${
-    renderList(fields.slice(0, detail.fields), detail, room)
-  }</details>`;
+  const list = renderList(fields.slice(0, detail.fields), detail, room);
+  return markup`<details><summary>${label}</summary>${list}</details>`;
 }
 
-const shortText = (text: string): string => escapeHtml(shorten(text, NAME_LENGTH_MAX));
+const shortText = (text: string): string => shorten(text, NAME_LENGTH_MAX);
