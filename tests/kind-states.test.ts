@@ -178,13 +178,13 @@ states(
         return Response.json({ data: { ...data, ...distance } });
       });
       assert.is((await info()).status, "ok");
-      for (let minute = 0; minute < 13; minute++) {
+      for (let minute = 0; minute < 23; minute++) {
         pass(60_000);
         slots += 5;
         await info();
       }
       const { status_code, status_reason } = await info();
-      const reason = grows ? "is syncing without progress for 11 min" : "no new block for 13 min";
+      const reason = grows ? "is syncing without progress for 21 min" : "no new block for 23 min";
       assert.equal([status_code, status_reason], ["stalled", reason]);
     }
   },

@@ -63,7 +63,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     onError: (error, request) => log(describeError(error, request), "error"),
   };
   const server = await Promise.race([listen(service, options), stopped]);
-  if (typeof server === "string") return;
+  if (typeof server === "string") {
+    log(`stopping: ${server}`, "info");
+    return await flush();
+  }
   service.start();
   log(`nodeface ${VERSION} on ${shownAddresses(server.url)}`, "info");
   if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");

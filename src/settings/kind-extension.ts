@@ -89,7 +89,7 @@ interface Loosening {
   readonly how: string;
 }
 
-/** An operation of an extension, and one of its base that takes such calls. */
+/** An operation of an extension, and what takes such calls in its base. */
 interface Compared {
   readonly name: unknown;
   readonly path: SettingPath;
@@ -133,14 +133,14 @@ function comparedOperations(base: Kind, own: JsonObject): Compared[] {
   const prefix = textOf(server?.url) ?? "";
   const rpcPath = base.openrpc && new PathTemplate(base.openrpc.path ?? "/");
   return changedOperations(base, part).flatMap(({ template, method, member, now }) => {
-    const known = operationsAt(base, template, method, now, templateOf);
+    const before = operationsAt(base, template, method, now, templateOf);
     // What is posted there may call any method. Some nodes that only have JSON-RPC take it at any
     // path.
     const mayBeRpc = rpcPath && method === "post" &&
       (!base.openapi || templateOf(prefix + template, now).overlaps(rpcPath));
-    if (mayBeRpc) known.push({ ...now, "x-access": "write" });
+    if (mayBeRpc) before.push({ ...now, "x-access": "write" });
     const path = ["openapi", "paths", template, member];
-    return known.map((before) => ({ name: now.operationId, path, now, before }));
+    return before.map((one) => ({ name: now.operationId, path, now, before: one }));
   });
 }
 
