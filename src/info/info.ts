@@ -5,7 +5,6 @@
  */
 import { type NodeStatus, REMEDIES, type Status, type StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
-import { present } from "../json/values.ts";
 import { createRunId } from "../run-id.ts";
 import { quote } from "../untrusted-text.ts";
 import { isKnown, KNOWN_KEYS } from "./fields.ts";
@@ -118,18 +117,18 @@ export function makeInfo({ service, hasNode, values, status, updatedAt, lastSeen
     shown[key] = known[key];
   }
   const remedy = status.code === undefined ? undefined : REMEDIES[status.code];
-  const info = present({
+  const info: Info = {
     ...shown,
-    status: hasNode ? status.status : undefined,
-    status_code: status.code,
-    status_reason: status.reason,
-    status_remedy: remedy,
-    updated_at: updatedAt === undefined ? undefined : new Date(updatedAt).toISOString(),
-    last_seen: lastSeen,
-    api: hasNode ? service : undefined,
+    ...hasNode && { status: status.status },
+    ...status.code !== undefined && { status_code: status.code },
+    ...status.reason !== undefined && { status_reason: status.reason },
+    ...remedy !== undefined && { status_remedy: remedy },
+    ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
+    ...lastSeen && { last_seen: lastSeen },
+    ...hasNode && { api: service },
     links: LINKS,
-  });
-  return { info: info as Info, omitted };
+  };
+  return { info, omitted };
 }
 
 /** What a node has told for its description. */
