@@ -109,7 +109,7 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       assert.is(stdout, "");
       assert.match(
         stderr,
-        /^\S+Z info {2}nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n\S+Z warn {2}no node is configured; .*\n$/,
+        /^\S+Z info {2}nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n\S+Z warn {2}no node is configured; .*\n\S+Z info {2}stopping: SIGINT\n$/,
       );
     },
   );
@@ -210,7 +210,7 @@ for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
       for (let i = 0; i < 5; i++) await fetch(`${server.url}v1/health`);
       const { code, stderr } = await server.stop();
       assert.is(code, 0);
-      assert.is(stderr.trim().split("\n").length, 2, stderr);
+      assert.is(stderr.trim().split("\n").length, 3, stderr);
     },
   );
 
