@@ -64,10 +64,10 @@ const END_REASONS = {
 export type EndReason = keyof typeof END_REASONS;
 
 /** What calls get that come while the connection is ending. */
-const ENDING = {
+const ENDING: Readonly<Record<"node" | "stopping", Refusal>> = {
   node: new Refusal(503, CODES.notReached, END_REASONS.node[1]),
   stopping: STOPPING,
-} as const;
+};
 
 /** The number of bytes that may wait, besides those of responses. */
 const WAITING_MAX = 8_388_608;
