@@ -60,7 +60,7 @@ export class DropIn {
   async #respond(routed: RoutedRequest): Promise<Response> {
     const { request, path } = routed;
     if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
-      return notFound(this.#resources.hint);
+      return notFound(path, this.#resources.hint);
     }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
     const { table, takesRpc, methods } = await this.#placeAt(path);

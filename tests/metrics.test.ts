@@ -37,6 +37,25 @@ metrics("if metrics are off, /v1/metrics is not found, and the response says why
   }
 });
 
+metrics("a client at a path without its version is told the right path", async () => {
+  const node = await playNode();
+  const { app } = forwarding(node.url, REST, { open: ["reads"] });
+  try {
+    for (const service of [createNodeface({ metrics: true }), app]) {
+      for (const path of ["/metrics", "/info", "/health", "/clients/self"]) {
+        const response = await service.fetch(at(path));
+        assert.is(response.status, 404);
+        const { detail } = await response.json();
+        assert.match(detail, `This path is not served; see /v1${path}`);
+      }
+      const { detail } = await (await service.fetch(at("/nothing"))).json();
+      assert.match(detail, "This path is not served; see /v1/spec for the available paths");
+    }
+  } finally {
+    await node.close();
+  }
+});
+
 metrics(
   "if metrics are on, only the metrics path is added to both forms of the description",
   async () => {

@@ -81,7 +81,7 @@ function isParsed(message: IncomingMessage): boolean {
   return isRead && hasContent(message) && !hasRawBody(message);
 }
 
-const refuseOutside = (): Response => notFound("", SECURITY_HEADERS);
+const refuseOutside = (): Response => notFound("", "", SECURITY_HEADERS);
 
 const refuseParsed = (): Response =>
   problem(

@@ -60,7 +60,7 @@ async function callMethod(
 ): Promise<Response> {
   const { request, path, table, caller, lease } = call;
   const entry = entryOf(table, path);
-  if (!entry) return notFound(table.hint);
+  if (!entry) return notFound(path, table.hint);
   const { operation } = entry;
   const methods = methodsOf(operation);
   if (!methods.includes(request.method)) return notAllowed(methods, table.hint);

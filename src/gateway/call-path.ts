@@ -50,10 +50,10 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const match = table.paths.find(path, request.method);
   if (!match) {
     const methods = table.paths.methodsAt(path);
-    return methods ? notAllowed(methods, table.hint) : notFound(table.hint);
+    return methods ? notAllowed(methods, table.hint) : notFound(path, table.hint);
   }
   const prepared = await prepare(gateway, call, match);
-  if (!prepared) return notFound(table.hint);
+  if (!prepared) return notFound(path, table.hint);
   const { operation } = match.entry;
   const { content, isHeavy, hasCredentials, isPublic } = prepared;
   const recording = gateway.record(operation, lease);

@@ -4,6 +4,7 @@
  * @module
  */
 import { encodeText } from "../bytes.ts";
+import { RESOURCE_PATH } from "./own-paths.ts";
 import { bareResponse, nativeOf, PROBLEM, titleOf } from "./response.ts";
 
 /**
@@ -75,10 +76,14 @@ export const withHint = (detail: string, hint: string): string =>
 
 /** @param hint a sentence for clients that have a wrong address, or an empty text */
 export function notFound(
+  path: string = "",
   hint: string = "",
   headers?: Readonly<Record<string, string>>,
 ): Response {
-  const detail = "This path is not served; see /v1/spec for the available paths";
+  const place = RESOURCE_PATH.test(`/v1${path}`)
+    ? `/v1${path}`
+    : "/v1/spec for the available paths";
+  const detail = `This path is not served; see ${place}`;
   return problem(404, withHint(detail, hint), headers);
 }
 

@@ -170,7 +170,7 @@ export class Routes {
     const { request, path } = routed;
     const found = this.at(path);
     const [first] = found.values();
-    if (!first) return notFound(this.#hint(routed));
+    if (!first) return notFound(path, this.#hint(routed));
     const route = found.get(request.method);
     routed.matched = route ?? first;
     if (route) return await route.handle(routed);
