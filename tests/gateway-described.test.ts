@@ -547,4 +547,44 @@ async function renderTexts(...described: Parameters<typeof renderParts>) {
   return { calls: String(calls), main: String(content.main) };
 }
 
+described(
+  "a method that a node lists takes no marks from an operation that it is named like",
+  async () => {
+    const secret = { "x-access": "secret", "x-streaming": true };
+    const name = "GET /wallet/{x}";
+    const kind = {
+      servers: [{ url: "./v1/node" }],
+      paths: {
+        "/wallet/{id}": { get: secret },
+        [`/v1/rpc/${encodeURIComponent(name)}`]: { servers: [{ url: "." }], post: {} },
+      },
+    };
+    const own = { servers: [{ url: "./v1/node" }], paths: { "/wallet/{id}": { get: {} } } };
+    const { paths } = await withMarks(own, kind) as { paths: Record<string, { get: JsonObject }> };
+    assert.equal(paths["/wallet/{id}"]!.get, secret);
+  },
+);
+
+described("a method and an operation of one name have their own permissions", async () => {
+  const name = "GET /status";
+  const document = await withHomes({
+    ...DOCUMENT,
+    paths: {
+      "/status": { get: { "x-access": "read", responses: {} } },
+      [`/v1/rpc/${encodeURIComponent(name)}`]: {
+        servers: [{ url: "." }],
+        post: { "x-access": "write", responses: {} },
+      },
+    },
+  });
+  const { document: annotated } = await annotateCalls(
+    document,
+    resolveForward("reads"),
+    "operator",
+  );
+  const [status, method] = Object.values(objectOf(annotated.paths)).map(objectOf);
+  assert.is(objectOf(status!.get)["x-call"], "open");
+  assert.is(objectOf(method!.post)["x-call"], "refused");
+});
+
 described.run();

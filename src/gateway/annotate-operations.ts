@@ -15,7 +15,7 @@ import {
 } from "../json/values.ts";
 import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
 import { listNodeOperations } from "../openapi/callable-operations.ts";
-import { homeOf, onlyUrl, THIS_SERVICE } from "../openapi/home.ts";
+import { type Home, homeOf, onlyUrl, THIS_SERVICE } from "../openapi/home.ts";
 import type { DescribedBy, NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { inSlices, pause } from "../slices.ts";
 import { SELF_PATH } from "../http/own-paths.ts";
@@ -58,7 +58,7 @@ export async function annotateCalls(
   const operations = forward ? await listNodeOperations(ofNode, by) : [];
   await pause();
   const entries = forward ? decide(operations, forward) : [];
-  const policy = new Map(entries.map((entry) => [entry.operation.name, entry]));
+  const policy = new Map(entries.map((entry) => [keyOf(entry.operation), entry]));
   const tokenScheme = createFreeName(
     new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
   )(TOKEN_SCHEME);
@@ -78,7 +78,7 @@ export async function annotateCalls(
         return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
       for (const scheme of schemesOf(security)) removedSchemes.add(scheme);
-      const entry = policy.get(home.name);
+      const entry = policy.get(keyOf(home));
       return entry ? withPermission(rest, entry, entry.operation, tokenSecurity) : rest;
     });
   const changed = await inSlices(mapPathItems(document, {
@@ -97,6 +97,9 @@ export async function annotateCalls(
     operations,
   };
 }
+
+/** A JSON-RPC method may have the name of another operation. */
+const keyOf = ({ isMethod, name }: Home): string => `${isMethod} ${name}`;
 
 interface CallNote {
   /** `undefined` while calls are switched off. */

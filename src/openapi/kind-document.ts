@@ -320,6 +320,11 @@ export async function withMissingPart(
   return { ...document, paths, components, ...tags.length > 0 && { tags: [...tags, ...added] } };
 }
 
-/** Returns where an operation is called at the node, whatever the names of its parameters are. */
-const addressOf = (document: JsonObject, located: PathOperation): string | undefined =>
-  findHome(document, located)?.name.replaceAll(/\{[^{}]*\}/g, "{}");
+/**
+ * Returns where an operation is called at the node, whatever the names of its parameters are;
+ * `undefined` for a JSON-RPC method, whose name may look like the address of another operation.
+ */
+function addressOf(document: JsonObject, located: PathOperation): string | undefined {
+  const home = findHome(document, located);
+  return home?.isMethod ? undefined : home?.name.replaceAll(/\{[^{}]*\}/g, "{}");
+}
