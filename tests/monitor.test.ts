@@ -204,6 +204,19 @@ monitor("a 503 is a node's own, unless it is what a proxy says", async () => {
       assert.is((await info()).status_code, expected, `${kind} ${text}`);
     }
   }
+  // No proxy is in front of a node that has responded at another path.
+  const sources = { state: { get: "/state" }, ready: { get: "/ready" } } as const;
+  const { info: infoOf } = scene({
+    node: { kind: "mine" },
+    kinds: { mine: { ...KIND, sources, fields: { height: "state#/height", version: "ready#/v" } } },
+    fetch: answers({ "/state": { height: 5 }, "/ready": 503 }),
+  });
+  const { status_code, status_reason, height } = await infoOf();
+  assert.equal([status_code, status_reason, height], [
+    "bad_answer",
+    "responded with 503 (ready)",
+    5,
+  ]);
   // No proxy says this in JSON-RPC.
   const error = { code: 503, message: "busy" };
   const { info } = scene({

@@ -5,7 +5,7 @@
  */
 import { textOf } from "../json/values.ts";
 import type { HealthRule, Reference, Test } from "../kinds/kind.ts";
-import { mainFailure, SourceError } from "../node/failures.ts";
+import { failureOfStatus, mainFailure, SourceError } from "../node/failures.ts";
 import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
@@ -125,13 +125,17 @@ function failuresIn({ plan, cache }: Evidence): SourceFailure[] {
 function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
   const { plan, cache } = evidence;
   if (!cache.gaveNothing) return undefined;
-  const errors = failuresIn(evidence).map(({ error }) => error);
+  const errors = failuresIn(evidence).map(({ error }) => withoutGateway(error));
   const isNew = cache.required.every((name) => cache.valuesOf(name) === undefined);
   const isOther = errors.every(({ isAbsent, isOtherKind }) => isAbsent || (isNew && isOtherKind));
   if (plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
   const error = mainFailure(errors);
   return { ...statusOfError(error), code: codeOfReachable(error) };
 }
+
+/** If other sources have responded, so has the node, and no gateway in its place. */
+const withoutGateway = (error: SourceError): SourceError =>
+  error.code === "bad_gateway" ? failureOfStatus(error.number!) : error;
 
 /** If other sources have responded, the node is reachable. */
 const codeOfReachable = (error: SourceError): StatusCode =>
@@ -151,7 +155,8 @@ function ifOnWrongNetwork(evidence: Evidence): NodeStatus | undefined {
 }
 
 function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
-  const failures = failuresIn(evidence);
+  const failures = failuresIn(evidence)
+    .map(({ name, error }) => ({ name, error: withoutGateway(error) }));
   if (failures.length === 0) return undefined;
   const error = mainFailure(failures.map(({ error }) => error));
   const names = failures.filter((one) => one.error.message === error.message)
