@@ -241,6 +241,16 @@ settings("a name of what nobody may call is an error, which says why", () => {
   assert.equal(named({ open: ["reads", "GET /*"] }).map(({ level }) => level), ["warn"]);
 });
 
+settings("a name of what may be called is no error, whatever else has the name", () => {
+  const [first, second, ...others] = operations(false);
+  const named = (all: NodeOperation[], open: string[]) =>
+    lintNames(all, resolveForward({ open })).map(({ message }) => message);
+  const twin = { obstacle: "GET /{status} matches the same paths", twin: "GET /{status}" };
+  assert.equal(named([{ ...first!, ...twin }, second!, ...others], ["GET /status"]), []);
+  const stream = { ...first!, name: "status", isStreaming: true };
+  assert.equal(named([stream, { ...second!, operationId: "status" }], ["status"]), []);
+});
+
 settings("a name that now matches other operations is told for each list that has it", () => {
   const watch = createNameWatch(resolveForward({ open: ["get*"], ...withClient(["get*"]) }));
   const named = (name: string) => ({ name }) as NodeOperation;

@@ -129,8 +129,8 @@ wallets("a name of a call of a wallet names no operation that a description call
 
 wallets("a wrong name of a call of a wallet is an error", () => {
   const known = [{ name: "balance", isMethod: true } as unknown as NodeOperation];
-  const lint = (list: object, wallets: string | undefined = KIND.wallets) =>
-    lintNames(known, resolveForward({ at_root: true, ...list } as never)!, wallets)
+  const lint = (list: object, kind: object | undefined = KIND) =>
+    lintNames(known, resolveForward({ at_root: true, ...list } as never)!, kind)
       .map(({ message }) => message);
   const wrong = [{ name: "a", token_env: "T", allow: ["/wallet/hot balanse"] }];
   assert.match(lint({ clients: wrong })[0]!, "no such method; did you mean balance?");
@@ -142,8 +142,7 @@ wallets("a wrong name of a call of a wallet is an error", () => {
   const misspelt = [{ name: "a", token_env: "T", allow: ["/wallets/hot balance"] }];
   assert.match(lint({ clients: misspelt })[0]!, "has the form /wallet/NAME");
   assert.match(lint({ clients: right, at_root: false })[0]!, "own paths are closed");
-  const none = lintNames(known, resolveForward({ clients: right } as never)!);
-  assert.match(none[0]!.message, "nodes of this kind have no paths of wallets");
+  assert.match(lint({ clients: right }, {})[0]!, "nodes of this kind have no paths of wallets");
 });
 
 wallets("the service finds no fault in a right to a wallet that the node's kind has", async () => {
@@ -157,6 +156,30 @@ wallets("the service finds no fault in a right to a wallet that the node's kind 
   await app.ready();
   await until(() => said.some((line) => line.startsWith("the client hot may call")));
   assert.equal(said.filter((line) => line.includes("forward.clients hot names")), []);
+});
+
+wallets("a right to a wallet is no error while the kind of the node is unknown", async () => {
+  const said: string[] = [];
+  const right = [{ name: "hot", token_env: "GATEWAY_TOKEN", allow: ["/wallet/hot balance"] }];
+  const options = (kind: typeof KIND | Omit<typeof KIND, "wallets">) => ({
+    node: { url: node.url },
+    kinds: { mine: kind },
+    log: (message: string) => said.push(message),
+  });
+  const { wallets: _, ...without } = KIND;
+  for (const kind of [KIND, without]) {
+    said.length = 0;
+    node.answer = (_, response) => void response.destroy();
+    const forward = { open: ["reads"], at_root: true, clients: right };
+    const { app, ask } = forwarding(node.url, RPC, forward, options(kind));
+    await app.ready();
+    await ask("/v1/info");
+    node.answer = result("7");
+    await until(async () => (await (await ask("/v1/info")).json()).height === 7);
+    const isWrong = () => said.some((line) => line.includes("have no paths of wallets"));
+    if (kind === KIND) assert.not(isWrong());
+    else await until(isWrong);
+  }
 });
 
 wallets("the log and the metrics name the wallet of a call", async () => {

@@ -166,7 +166,7 @@ export async function describeCalls(
   const diagnostics = [
     ...await lintForward(config),
     // Without a description, `lintNames` would report every operation name as unknown.
-    ...described.description ? lintNames(operations, forward, known?.kind.wallets) : [],
+    ...described.description ? lintNames(operations, forward, known?.kind) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
     ...lintUnsent(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],

@@ -5,6 +5,7 @@
  */
 import { isLoopback, isLoopbackListener } from "../http/host-names.ts";
 import { isEqual } from "../json/values.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import { warnOfReaders } from "../platform.ts";
@@ -32,11 +33,11 @@ export interface ForwardDiagnostic {
   readonly dependsOnReader?: boolean;
 }
 
-/** @param wallets what is before the names of the node's wallets, such as `/wallet/` */
+/** @param kind the kind of the node, if it is known */
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
-  wallets?: string,
+  kind?: Pick<Kind, "wallets">,
 ): ForwardDiagnostic[] {
   const obstacles = new Map(
     decide(operations, forward).filter(isNeverOpen)
@@ -47,7 +48,7 @@ export function lintNames(
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
     const found = walletCallIn(name)
-      ? lintWalletCall(operations, forward, listed, wallets)
+      ? lintWalletCall(operations, forward, listed, kind)
       : lintName(operations, listed, obstacles);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
@@ -59,14 +60,16 @@ function lintWalletCall(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
   { isOpen, name }: ListedName,
-  wallets: string | undefined,
+  kind: Pick<Kind, "wallets"> | undefined,
 ): NameDiagnostic[] {
   const { path, method } = walletCallIn(name)!;
   if (isOpen) return [["error", "a call of a wallet; move it to forward.clients"]];
   if (name.includes("*")) return [["error", "but a wallet and its method need full names"]];
-  if (wallets === undefined) return [["error", "but nodes of this kind have no paths of wallets"]];
-  if (!isWalletPath(path, wallets)) {
-    return [["error", `but the path of a wallet has the form ${wallets}NAME`]];
+  if (kind && kind.wallets === undefined) {
+    return [["error", "but nodes of this kind have no paths of wallets"]];
+  }
+  if (kind && !isWalletPath(path, kind.wallets)) {
+    return [["error", `but the path of a wallet has the form ${kind.wallets}NAME`]];
   }
   if (!forward.at_root) {
     return [["error", "but the node's own paths are closed; set forward.at_root to true"]];
@@ -97,7 +100,9 @@ function lintName(
     return [["error", `but the description has no such operation${right}`]];
   }
   const obstacle = obstacles.get(named[0]!);
-  if (obstacle !== undefined) return [["error", `which nobody may call: ${obstacle}`]];
+  if (obstacle !== undefined && named.every((one) => obstacles.has(one))) {
+    return [["error", `which nobody may call: ${obstacle}`]];
+  }
   const covered = foreign("pattern");
   if (covered.length > 0) {
     const what = "but * does not match operations in a description read over the network";
@@ -231,12 +236,12 @@ function lines(operations: readonly NodeOperation[]): string {
  */
 export function createNameWatch(
   forward: ResolvedForward,
-): (operations: readonly NodeOperation[], wallets?: string) => ForwardDiagnostic[] {
+): (operations: readonly NodeOperation[], kind?: Pick<Kind, "wallets">) => ForwardDiagnostic[] {
   let reported = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
-  return (operations, wallets) => {
+  return (operations, kind) => {
     const found = [
-      ...lintNames(operations, forward, wallets),
+      ...lintNames(operations, forward, kind),
       ...rightsIn(operations, forward).flatMap(tellRights),
     ];
     const news = found.filter(({ message }) => !reported.has(message));

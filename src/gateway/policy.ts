@@ -227,10 +227,15 @@ export function callableBy(
   return [...own.map(({ operation }) => operation), ...ofWallets];
 }
 
-/** Tells whether nobody may call an operation, whatever the settings say. */
+/**
+ * Tells whether nobody may call an operation, whatever the settings say. One with a twin is open
+ * with its twin.
+ */
 export const isNeverOpen = (
-  { permission, isOpenable }: Pick<PolicyEntry, "permission" | "isOpenable">,
-): boolean => permission === "refused" && !isOpenable;
+  { permission, isOpenable, operation }: Pick<PolicyEntry, "permission" | "isOpenable"> & {
+    readonly operation: Partial<NodeOperation>;
+  },
+): boolean => permission === "refused" && !isOpenable && operation.twin === undefined;
 
 export const isClosed = ({ access }: NodeOperation): boolean =>
   access === "write" || access === "secret";

@@ -81,13 +81,19 @@ export async function openDescription(
   });
   if (options.forward) {
     const findNews = createNameWatch(options.forward);
-    const logNews = async (operations: readonly NodeOperation[]) => {
-      const kind = await chainNode.definition();
-      for (const { level, message } of findNews(operations, kind?.wallets)) {
+    let last: readonly NodeOperation[] | undefined;
+    const logNews = async () => {
+      const isKnown = chainNode.kind !== undefined;
+      const kind = isKnown ? await chainNode.definition() ?? {} : undefined;
+      for (const { level, message } of findNews(last!, kind)) {
         log(message, { code: "description", level });
       }
     };
-    description.onOperations.add((operations) => void logNews(operations).catch(onError));
+    description.onOperations.add((operations) => {
+      last = operations;
+      void logNews().catch(onError);
+    });
+    chainNode.onKind.add(() => void (last && logNews().catch(onError)));
   }
   const patience = place === undefined ? PATIENCE_FOUND_MS : PATIENCE_MS;
   await waitAtMost(description.refresh().catch(onError), patience);
