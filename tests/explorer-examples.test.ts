@@ -22,6 +22,7 @@ import type { Reference } from "../src/kinds/kind.ts";
 import { withHomes } from "../src/openapi/home.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { examplesIn } from "../src/settings/kind-interface.ts";
+import { until } from "./_gateway.ts";
 import { operationsOf } from "./nodes/_interface.ts";
 import { play } from "./_sources.ts";
 import { setScene } from "./_scene.ts";
@@ -100,6 +101,9 @@ examples("other example values do not make another description of the page", asy
     });
     const get = async (path: string) => await app.fetch(new Request(`http://localhost/${path}`));
     await (await get("v1/info")).text();
+    await until(async () =>
+      open === "none" || (await (await get("spec.json")).text()).includes(hash)
+    );
     const page = await (await get("v1/spec/simple")).text();
     const { headers } = await get("spec.json");
     const version = headers.get("x-description-version");

@@ -225,8 +225,10 @@ shown("a listing in the form of a tree determines which operations are shown", a
 shown("if a listing is not the expected JSON tree, no operation is omitted", async () => {
   answers["POST /api/v0/commands"] = "no tree";
   const { read } = create({ node: { url, kind: "kubo" } });
-  const { paths } = await read();
-  assert.ok(paths["/cat"] && paths["/block/get"]);
+  await until(async () => {
+    const { paths } = await read();
+    return paths["/cat"] !== undefined && paths["/block/get"] !== undefined;
+  });
 });
 
 shown("if the paths in a tree are far longer than the tree, no operation is omitted", async () => {
@@ -236,8 +238,10 @@ shown("if the paths in a tree are far longer than the tree, no operation is omit
     Subcommands: [{ Name: "cat" }, { Name: "b".repeat(1000), Subcommands: children }],
   };
   const { read } = create({ node: { url, kind: "kubo" } });
-  const { paths } = await read();
-  assert.ok(paths["/cat"] && paths["/block/get"]);
+  await until(async () => {
+    const { paths } = await read();
+    return paths["/cat"] !== undefined && paths["/block/get"] !== undefined;
+  });
 });
 
 shown(

@@ -399,8 +399,11 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
     try {
       let last = await see(nodeface);
       const isReached = () => {
-        const { status, code } = last;
-        return status === seen.status && code === seen.code;
+        const { status, code, reason } = last;
+        const isReason = seen.reason instanceof RegExp
+          ? seen.reason.test(String(reason))
+          : reason === seen.reason;
+        return status === seen.status && code === seen.code && isReason;
       };
       await until(async () => {
         if (isReached()) return true;
