@@ -313,8 +313,10 @@ for (const [runtime, command, files] of SERVED) {
     for (const stream of streams) stream.destroy();
     const ends = (await scene.metrics()).match(/^nodeface_socket_ends_total.*$/gm);
     report("70 silent and slow readers, 15 MB for each", { ...figures, ends });
-    // Of a gigabyte; what Bun has read at once and not yet collected counts, too.
-    assert.ok(figures.peak - figures.before < 250, JSON.stringify(figures));
+    // Of a gigabyte; what Bun has read at once and not yet collected counts, too. In the executable,
+    // `ws` also keeps the half megabyte that each connection has read last.
+    const most = runtime === "the executable" ? 400 : 250;
+    assert.ok(figures.peak - figures.before < most, JSON.stringify(figures));
     assert.ok(figures.longest < 5000, JSON.stringify(figures));
   });
 
