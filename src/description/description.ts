@@ -76,34 +76,54 @@ class LoadedSource {
   /** True if the description may be missing, so that it is not looked for at each check. */
   readonly isOptional: boolean;
   checkedAt = -Infinity;
-  /** What the node offered, and the stamp of the file, when the source was read. */
-  found: string | undefined;
-  stamp = "";
   /** Why an optional description is missing. */
   loggedReason: string | undefined;
-  /** What has been read last, and could be shown. */
-  description: ServedDescription | undefined;
+  /** The last description that could be shown. */
+  #description: ServedDescription | undefined;
+  /** What the node offered when the source was read; `undefined` if it is to be read again. */
+  #offerWhenRead: string | undefined;
+  #fileStamp = "";
 
   constructor(source: DescriptionSource, isOptional: boolean) {
     this.source = source;
     this.isOptional = isOptional;
   }
 
-  /** Lets the next look read the source again. */
-  markChanged(): void {
-    this.found = undefined;
+  get description(): ServedDescription | undefined {
+    return this.#description;
   }
 
-  /** @param found what the node offers, and the path of its JSON-RPC endpoint */
-  async hasChanged(found: string): Promise<boolean> {
-    if (found !== this.found) return true;
+  /** Lets the next look read the source again. */
+  markChanged(): void {
+    this.#offerWhenRead = undefined;
+  }
+
+  /** @param offer what the node offers, and the path of its JSON-RPC endpoint */
+  async hasChanged(offer: string): Promise<boolean> {
+    if (offer !== this.#offerWhenRead) return true;
     const { file } = this.source;
     try {
-      return file !== undefined && await file.read(this.stamp) !== undefined;
+      return file !== undefined && await file.read(this.#fileStamp) !== undefined;
     } catch {
       // If the previous attempt to read the file failed too, nothing has changed.
-      return this.stamp !== "";
+      return this.#fileStamp !== "";
     }
+  }
+
+  /**
+   * If the description could not be read, the previous one remains.
+   *
+   * @param offer as for {@linkcode hasChanged}
+   */
+  noteRead(offer: string, { file, description }: Prepared): void {
+    this.#offerWhenRead = offer;
+    this.#fileStamp = file?.stamp ?? "";
+    this.#description = description ?? this.#description;
+  }
+
+  /** Shows what was read before the configuration was reloaded. */
+  restore(description: ServedDescription | undefined): void {
+    this.#description = description;
   }
 }
 
@@ -127,7 +147,7 @@ export class Description {
   /** The kind to which the sources belong, unless the description is configured. */
   #known: KnownKind | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
-  #states: LoadedSource[] = [];
+  #sources: LoadedSource[] = [];
   /** Shown while no source can be shown. */
   #fallback: ServedDescription;
   /** What was shown when `onChange` was told last. */
@@ -169,7 +189,7 @@ export class Description {
   }
 
   get #shown(): ServedDescription | undefined {
-    return this.#states.findLast(({ description }) => description)?.description;
+    return this.#sources.findLast(({ description }) => description)?.description;
   }
 
   /**
@@ -203,16 +223,15 @@ export class Description {
   async #look(): Promise<void> {
     const { place } = this.#options;
     if (place === undefined) await this.#findSources();
-    else if (place !== "none" && this.#states.length === 0) await this.#open(place);
-    for (const state of this.#states) {
+    else if (place !== "none" && this.#sources.length === 0) await this.#open(place);
+    for (const loaded of this.#sources) {
       const now = this.#now();
-      if (state.isOptional && now - state.checkedAt < INTERVAL_MS) continue;
-      state.checkedAt = now;
+      if (loaded.isOptional && now - loaded.checkedAt < INTERVAL_MS) continue;
+      loaded.checkedAt = now;
       const offer = this.#nodeOffer.current;
       // Until the kind is known, the path of its JSON-RPC endpoint is not, either.
-      const found = JSON.stringify([offer, await this.#node.rpcPath()]);
-      if (await state.hasChanged(found)) await this.#read(state, offer, found);
-      this.#tellChange();
+      const offerText = JSON.stringify([offer, await this.#node.rpcPath()]);
+      if (await loaded.hasChanged(offerText)) await this.#read(loaded, offer, offerText);
     }
     this.#tellChange();
     this.#tellOperations();
@@ -234,7 +253,7 @@ export class Description {
 
   async #open(place: DescriptionPlace): Promise<void> {
     try {
-      this.#states = [new LoadedSource(await sourceAt(place, this.#node), false)];
+      this.#sources = [new LoadedSource(await sourceAt(place, this.#node), false)];
     } catch (error) {
       this.#showNotice();
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
@@ -248,47 +267,45 @@ export class Description {
     if (known !== this.#known) {
       this.#known = known;
       const { ofKind, ofNode } = descriptionSourcesOf(this.#node, known);
-      this.#states = [
+      this.#sources = [
         ...ofKind ? [new LoadedSource(ofKind, false)] : [],
         ...ofNode ? [new LoadedSource(ofNode, true)] : [],
       ];
-      if (this.#states.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
+      if (this.#sources.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
     }
-    const patience = this.#states[0]?.description ? INTERVAL_MS : PATIENCE_MS;
+    const patience = this.#sources[0]?.description ? INTERVAL_MS : PATIENCE_MS;
     await waitAtMost(this.#nodeOffer.update(known), patience);
   }
 
-  /** Returns true if a description without the examples is shown. */
   /** Returns true if the description of a kind is to be read again, with the node's examples. */
   #takeExamples(): boolean {
     if (!this.#nodeOffer.takeExamples()) return false;
-    const ofKind = this.#states.filter(({ source, description }) =>
+    const ofKind = this.#sources.filter(({ source, description }) =>
       description && source.by === "kind"
     );
-    for (const state of ofKind) state.markChanged();
+    for (const loaded of ofKind) loaded.markChanged();
     return ofKind.length > 0;
   }
 
-  async #read(state: LoadedSource, offer: Offer, found: string): Promise<void> {
-    const { source, isOptional } = state;
-    const before = state.description;
+  async #read(loaded: LoadedSource, offer: Offer, offerText: string): Promise<void> {
+    const { source, isOptional } = loaded;
     this.#takeExamples();
-    const { description, diagnostics, file } = await this.#prepare(source, offer);
-    state.stamp = file?.stamp ?? "";
-    state.found = found;
-    if (description) {
-      state.description = description;
-      this.#keepFile(file);
-    } else if (isOptional && !before) return this.#logReason(state, reasonIn(diagnostics));
-    else if (this.#options.place !== undefined) {
-      state.description ??= await this.#prepareLast(source, offer);
+    const prepared = await this.#prepare(source, offer);
+    loaded.noteRead(offerText, prepared);
+    const { description, diagnostics, file } = prepared;
+    if (description) this.#keepFile(file);
+    else if (isOptional && !loaded.description) {
+      return this.#logReason(loaded, reasonIn(diagnostics));
+    } else if (this.#options.place !== undefined) {
+      if (!loaded.description) loaded.restore(await this.#prepareLast(source, offer));
       this.#showNotice();
     }
-    const shown = description ? "current" : state.description ? "older" : "own";
+    const shown = description ? "current" : loaded.description ? "older" : "own";
     if (this.current === (description ?? this.#fallback)) {
       this.describedAt = description && performance.now();
     }
     this.onReport.emit({ diagnostics, shown });
+    this.#tellChange();
   }
 
   async #prepare(source: DescriptionSource, offer: Offer): Promise<Prepared> {
@@ -322,12 +339,12 @@ export class Description {
     this.#fallback = { ...this.#options.fallback, notice: NOTICE };
   }
 
-  #logReason(state: LoadedSource, reason: string): void {
-    if (this.#states.length === 1 && reason !== state.loggedReason) {
-      const message = `there is no description of the node at ${state.source.name}: ${reason}`;
+  #logReason(loaded: LoadedSource, reason: string): void {
+    if (this.#sources.length === 1 && reason !== loaded.loggedReason) {
+      const message = `there is no description of the node at ${loaded.source.name}: ${reason}`;
       this.#options.log(message, { code: "description", level: "info" });
     }
-    state.loggedReason = reason;
+    loaded.loggedReason = reason;
   }
 }
 
