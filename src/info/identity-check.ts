@@ -62,7 +62,7 @@ export class IdentityCheck {
   }
 
   async #poll(): Promise<void> {
-    if (this.#reader.mayBeReplaced) this.#poller.makeDue();
+    if (this.#reader.mayBeReplaced) this.#poller.makeDueUnlessFailed();
     this.#poller.startIfDue();
     await this.#pollEnd();
   }

@@ -45,8 +45,8 @@ export class Poller {
     return this.#hasFailed;
   }
 
-  /** Makes a poll due now, unless the node did not respond to the last one. */
-  makeDue(): void {
+  /** Makes a poll due now, unless the last one has failed. */
+  makeDueUnlessFailed(): void {
     if (!this.#hasFailed) this.dueAt = -Infinity;
   }
 

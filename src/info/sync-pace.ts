@@ -74,9 +74,9 @@ export class SyncPace {
     if (isDue) this.#samples = [...this.#samples, last].slice(-SAMPLES_MAX);
     const isEarly = last.at - first.at < TIME_MIN_MS;
     this.last = {
-      ...known("progress", progressOf(first, last)),
-      ...known("blocks_per_second", isEarly ? NaN : rateOf(first, last, "height")),
-      ...known("seconds_left", isEarly ? NaN : secondsLeft(first, last)),
+      ...roundedMember("progress", progressOf(first, last)),
+      ...roundedMember("blocks_per_second", isEarly ? NaN : rateOf(first, last, "height")),
+      ...roundedMember("seconds_left", isEarly ? NaN : secondsLeft(first, last)),
     };
   }
 }
@@ -107,8 +107,11 @@ function secondsLeft(first: PaceSample, last: PaceSample): number {
   return times.find((seconds) => seconds > 0 && Number.isFinite(seconds)) ?? NaN;
 }
 
-/** Rounds to three digits, since an estimate is no more precise. */
-function known(key: keyof Pace, value: number): Pace {
+/**
+ * Rounds to three digits, since an estimate is no more precise. Returns an empty object if the
+ * value cannot be told.
+ */
+function roundedMember(key: keyof Pace, value: number): Pace {
   if (!Number.isFinite(value) || value < 0) return {};
   const isShare = key === "progress";
   return { [key]: isShare ? Math.min(value, 0.99999) : Number(value.toPrecision(3)) };
