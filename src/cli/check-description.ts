@@ -101,12 +101,12 @@ const excepting = (names: readonly string[], why: string): string =>
 
 async function askOfferAndMissing(
   known: KnownKind,
-  node: Config["node"],
+  nodeSettings: Config["node"],
   info: NodeState & SoftwareInfo,
 ): Promise<Offer> {
   const offer = await known.askOffer(info);
   const isListed = offer.names !== undefined && offer.before === undefined;
-  if (info.status !== "ok" || isListed || !mayAskMethods(node)) return offer;
+  if (info.status !== "ok" || isListed || !mayAskMethods(nodeSettings)) return offer;
   const questions = await known.questionsFor(offer, new LightSignal());
   return { ...offer, missing: questions && await findMissing(questions) };
 }
@@ -156,12 +156,12 @@ export async function lintForward(config: Config): Promise<ForwardDiagnostic[]> 
 export async function describeCalls(
   config: Config,
   described: Described,
-  chainNode: Node,
+  node: Node,
 ): Promise<ReportSection[]> {
-  const { forward, node } = config;
+  const { forward, node: nodeSettings } = config;
   if (!forward) return [];
   const { operations = [], isBuiltIn = false } = described.description ?? {};
-  const known = await knowKind(chainNode);
+  const known = await knowKind(node);
   const { auth } = known?.kind ?? {};
   const diagnostics = [
     ...await lintForward(config),
@@ -169,14 +169,14 @@ export async function describeCalls(
     ...described.description ? lintNames(operations, forward, known?.kind) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
     ...lintUnsent(operations, forward),
-    ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
+    ...nodeSettings.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: ForwardDiagnostic["level"]) =>
     diagnostics.filter(({ level }) => level === of).map(({ message }) => message);
   const lines = diagnostics.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
-  const root = forward.at_root ? { isBuiltIn, rpcPath: await chainNode.rpcPath() } : undefined;
+  const root = forward.at_root ? { isBuiltIn, rpcPath: await node.rpcPath() } : undefined;
   const rights = rightsIn(operations, forward);
   const rows = decide(operations, forward).map(({ operation, permission, reason }) => ({
     operation: operation.name,
@@ -186,7 +186,7 @@ export async function describeCalls(
     why: reason,
   }));
   const table = rows.length === 0
-    ? `Nothing can be called: ${whyNothing(config, described, chainNode.kind)}\n`
+    ? `Nothing can be called: ${whyNothing(config, described, node.kind)}\n`
     : formatTable([
       Object.keys(rows[0]!).map((key) => key.toUpperCase()),
       ...rows.map((row) => Object.values(row)),

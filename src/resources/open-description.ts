@@ -32,10 +32,11 @@ const PATIENCE_MS = 10_000, PATIENCE_FOUND_MS = 3000;
 /** Resolves with the service's own description if the node's description takes too long. */
 export async function openDescription(
   options: ResolvedOptions,
-  chainNode: Node,
+  node: Node,
   monitor: Monitor,
 ): Promise<Description> {
-  const { log, onError, node, document: documentOfHost, description: place } = options;
+  const { log, onError, document: documentOfHost, description: place } = options;
+  const { node: nodeSettings } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
@@ -47,19 +48,19 @@ export async function openDescription(
     omittedPaths(options),
   );
   const mayFind = mayFindDescription(options);
-  if (options.forward && !mayFind && node.kind === undefined && place === undefined) {
+  if (options.forward && !mayFind && nodeSettings.kind === undefined && place === undefined) {
     const message = "no call is forwarded: if info is a function, the kind of the node is not " +
       "detected; set node.kind, or description";
     log(message, { code: "description", level: "warn" });
   }
-  const description = new Description(chainNode, monitor, {
+  const description = new Description(node, monitor, {
     place: mayFind ? place : place ?? "none",
     lastFile: options.lastFile,
     own,
     operations,
     documentOfHost,
     forward: options.forward,
-    node: node.url,
+    node: nodeSettings.url,
     base: options.base,
     hidesVersion: settingsOf(options.info).hide?.includes("version"),
     fallback: {
@@ -71,7 +72,7 @@ export async function openDescription(
       hint: "",
       isBuiltIn: false,
     },
-    asksMethods: mayAskMethods(node),
+    asksMethods: mayAskMethods(nodeSettings),
     log,
     onError,
   });
@@ -83,8 +84,8 @@ export async function openDescription(
     const findNews = createNameWatch(options.forward);
     let last: readonly NodeOperation[] | undefined;
     const logNews = async () => {
-      const isKnown = chainNode.kind !== undefined;
-      const kind = isKnown ? await chainNode.definition() ?? {} : undefined;
+      const isKnown = node.kind !== undefined;
+      const kind = isKnown ? await node.definition() ?? {} : undefined;
       for (const { level, message } of findNews(last!, kind)) {
         log(message, { code: "description", level });
       }
@@ -93,7 +94,7 @@ export async function openDescription(
       last = operations;
       void logNews().catch(onError);
     });
-    chainNode.onKind.add(() => void (last && logNews().catch(onError)));
+    node.onKind.add(() => void (last && logNews().catch(onError)));
   }
   const patience = place === undefined ? PATIENCE_FOUND_MS : PATIENCE_MS;
   await waitAtMost(description.refresh().catch(onError), patience);
