@@ -7,7 +7,7 @@ import { HAS_SOCKETS } from "../platform.ts";
 import { waitAtMost } from "../with-timeout.ts";
 
 /** The longest time that a request waits for a check, in milliseconds. */
-const PATIENCE_MS = 250;
+const REQUEST_PATIENCE_MS = 250;
 
 /** After this time, a check counts as stopped: workerd stops it with the request that began it. */
 const CHECK_MAX_MS = HAS_SOCKETS ? Infinity : 60_000;
@@ -45,7 +45,7 @@ export class Checks {
     if (!this.#running && !this.#hasEnded && now() - this.#checkedAt >= interval) this.start();
     if (!this.#running) return undefined;
     const { since, done } = this.#running;
-    const left = since + PATIENCE_MS - now();
+    const left = since + REQUEST_PATIENCE_MS - now();
     return left > 0 ? waitAtMost(done.catch(() => {}), left) : undefined;
   }
 

@@ -33,9 +33,9 @@ import {
 } from "./source.ts";
 
 /** The maximum wait for the node's list of operations before the first description is prepared. */
-const PATIENCE_MS = 1000;
+const OFFER_PATIENCE_MS = 1000;
 /** The longest time that a request waits for the description of a new kind. */
-const PATIENCE_KIND_MS = 3000;
+const NEW_KIND_PATIENCE_MS = 3000;
 
 /** The shortest intervals in milliseconds between checks for a changed description. */
 export const CHECK_INTERVALS_MS: Readonly<Record<"file" | "url", number>> = {
@@ -202,7 +202,7 @@ export class Description {
   }
 
   #waitForKind(): Promise<void> | undefined {
-    return this.#readingKind && waitAtMost(this.#readingKind, PATIENCE_KIND_MS);
+    return this.#readingKind && waitAtMost(this.#readingKind, NEW_KIND_PATIENCE_MS);
   }
 
   /** Reads what has changed. */
@@ -273,7 +273,7 @@ export class Description {
       ];
       if (this.#sources.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
     }
-    const patience = this.#sources[0]?.description ? INTERVAL_MS : PATIENCE_MS;
+    const patience = this.#sources[0]?.description ? INTERVAL_MS : OFFER_PATIENCE_MS;
     await waitAtMost(this.#nodeOffer.update(known), patience);
   }
 

@@ -24,10 +24,8 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { waitAtMost } from "../with-timeout.ts";
 
-/**
- * The longest times to wait for a configured description and for a discovered one, in milliseconds.
- */
-const PATIENCE_MS = 10_000, PATIENCE_FOUND_MS = 3000;
+/** The longest times that the start waits for a description, in milliseconds. */
+const START_PATIENCE_MS = { configured: 10_000, discovered: 3000 };
 
 /** Resolves with the service's own description if the node's description takes too long. */
 export async function openDescription(
@@ -96,7 +94,7 @@ export async function openDescription(
     });
     node.onKind.add(() => void (last && logNews().catch(onError)));
   }
-  const patience = place === undefined ? PATIENCE_FOUND_MS : PATIENCE_MS;
+  const patience = START_PATIENCE_MS[place === undefined ? "discovered" : "configured"];
   await waitAtMost(description.refresh().catch(onError), patience);
   return description;
 }
