@@ -12,6 +12,7 @@ import { NodeMemory } from "../info/node-memory.ts";
 import { isWithoutNode } from "../info/query-plan.ts";
 import { isEqual } from "../json/values.ts";
 import { findUnusable } from "../node/http-client.ts";
+import { isHttpUrl } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";
@@ -351,7 +352,7 @@ function watchDescription(
     log(`the description was read in ${((readAt - begun) / 1000).toFixed(1)} s`, "info");
   };
   void look();
-  const isFile = description !== undefined && !/^https?:/i.test(description);
+  const isFile = description !== undefined && !isHttpUrl(description);
   const timer = isFile ? setInterval(look, CHECK_INTERVALS_MS.file) : undefined;
   timer?.unref();
   return () => clearInterval(timer);

@@ -8,7 +8,7 @@
 import type { Monitor } from "../info/monitor.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
-import type { Node } from "../node/node.ts";
+import { isHttpUrl, type Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { File } from "../openapi/files.ts";
@@ -357,5 +357,5 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
 function intervalOf(place: DescriptionPlace | undefined, node: string | undefined): number {
   if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
-  return /^https?:/i.test(String(place)) ? CHECK_INTERVALS_MS.url : CHECK_INTERVALS_MS.file;
+  return isHttpUrl(String(place)) ? CHECK_INTERVALS_MS.url : CHECK_INTERVALS_MS.file;
 }

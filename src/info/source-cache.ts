@@ -10,6 +10,7 @@ import { parseReference, type Plan, type PlannedSource, sourceNamesOf } from "./
 import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
+import { isHttpUrl } from "../node/node.ts";
 import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown, usesAll } from "./fields.ts";
 
@@ -249,7 +250,7 @@ function isExternal({ source, role }: PlannedSource): boolean {
   if (role !== "extra") return false;
   if ("command" in source || "file" in source) return true;
   const { get, post, path } = source as { get?: string; post?: string; path?: string };
-  return /^https?:/i.test(get ?? post ?? path ?? "");
+  return isHttpUrl(get ?? post ?? path ?? "");
 }
 
 /** Returns the keys of the info whose values come only from sources beside the node. */

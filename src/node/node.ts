@@ -20,6 +20,9 @@ import { RPC_HEADERS } from "./own-headers.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
 import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
 
+/** False for a path, of a file or below the node's address. */
+export const isHttpUrl = (text: string): boolean => /^https?:/i.test(text);
+
 export interface NodeInit {
   /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */
   readonly url?: string | undefined;
@@ -131,7 +134,7 @@ export class Node {
    * @throws {SourceError} if the node has no address
    */
   readonly resolve: (path: string) => Readonly<URL> = memoize((path) => {
-    if (/^https?:/i.test(path)) return new URL(path);
+    if (isHttpUrl(path)) return new URL(path);
     if (this.url === undefined) throw new SourceError("bad_answer", "has no URL; set node.url");
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
   });
