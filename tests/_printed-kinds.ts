@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import { formatKindFile } from "../src/cli/kinds.ts";
-import { parseKind } from "../src/cli/yaml-file.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { KINDS } from "../src/generated/kinds.js";
+import { parseKind } from "./_kinds.ts";
 
 /** Asserts that the file which the command prints for a built-in kind has all that the kind has. */
 export async function assertPrinted(name: string): Promise<void> {

@@ -8,12 +8,12 @@ import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { ConfigError } from "../src/settings/schema.ts";
-import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { formatPointer, objectOf, resolveFragment } from "../src/json/values.ts";
 import { MARKS, type OpenApiPart, type OpenRpcPart } from "../src/kinds/interface.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
+import { KINDS_WITH_INTERFACE, parseKind } from "./_kinds.ts";
 import { sampleOf } from "./_runtime.ts";
 import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 

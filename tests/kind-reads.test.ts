@@ -5,7 +5,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mistakeInExpression } from "../src/regular-expression.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
 import { checkParams, violationOf } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
@@ -20,6 +20,7 @@ import {
   withMarksOfMethods,
   withMissingPart,
 } from "../src/openapi/kind-document.ts";
+import { KINDS_WITH_INTERFACE } from "./_kinds.ts";
 import { json, nodeOf, type ReceivedRequest, textOf } from "./_gateway.ts";
 import { sampleOf } from "./_runtime.ts";
 

@@ -1,8 +1,8 @@
 /** Tests the complete error messages for typical mistakes in commands, files and host options. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parseKind } from "./_kinds.ts";
 import { readConfig } from "./_config.ts";
-import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const mistakes = suite("typical mistakes");

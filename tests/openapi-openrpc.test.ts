@@ -3,9 +3,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatJson } from "../src/json/lossless.ts";
 import type { JsonObject } from "../src/json/values.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { normalizeDocument } from "./description/_normalize.ts";
+import { KINDS_WITH_INTERFACE } from "./_kinds.ts";
 
 const openrpc = suite("OpenRPC methods as OpenAPI operations");
 

@@ -207,7 +207,7 @@ function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
 }
 
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
-  const [{ parseKind }, { examplesIn }] = await Promise.all([
+  const [{ checkKind, readYaml }, { examplesIn }] = await Promise.all([
     import("../cli/yaml-file.ts"),
     import("../settings/kind-interface.ts"),
   ]);
@@ -218,7 +218,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
   for (const [name, text] of files) {
     const file = `${KINDS}/${name}.yaml`;
     try {
-      const { openrpc, openapi, ...kind } = parseKind(text, file);
+      const { openrpc, openapi, ...kind } = checkKind(readYaml(text, file, "a kind"));
       const examples = examplesIn({ openrpc, openapi })
         .map(({ place, pattern }) => [place, pattern]);
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });

@@ -139,10 +139,6 @@ export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
-export function parseKind(text: string, name: string): Kind {
-  return checkKind(readYaml(text, name, "a kind"));
-}
-
 /**
  * @param base the kind that the checked kind extends, if any
  * @throws {ConfigError}

@@ -177,8 +177,6 @@ function namesOfTree(root: unknown, tree: NameTree): Set<string> {
   return names;
 }
 
-export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
-
 /**
  * Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s.
  */

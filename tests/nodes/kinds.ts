@@ -4,7 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
+import { KINDS_WITH_INTERFACE } from "../_kinds.ts";
 import { askKind, NODES } from "./_ask-kind.ts";
 import { type Tally, tally } from "./_interface.ts";
 

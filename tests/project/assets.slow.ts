@@ -19,8 +19,8 @@ import * as assert from "uvu/assert";
 import { gunzipSync } from "node:zlib";
 import { ASSETS } from "../../src/generated/assets.js";
 import { FILES } from "../../src/generated/page.js";
-import { KINDS_WITH_INTERFACE } from "../../src/description/known-interface.ts";
 import { isCurrent, stampOf, writeStamp } from "../../src/build/stamp.mjs";
+import { KINDS_WITH_INTERFACE } from "../_kinds.ts";
 import { DENO_RUN, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 

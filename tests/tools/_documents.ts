@@ -6,7 +6,8 @@ import { parse } from "yaml";
 import { formatJson } from "../../src/json/lossless.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../../src/openapi/kind-document.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
+import { KINDS_WITH_INTERFACE } from "../_kinds.ts";
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
 
