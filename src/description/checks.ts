@@ -3,20 +3,16 @@
  *
  * @module
  */
-import { HAS_SOCKETS } from "../platform.ts";
 import { waitAtMost } from "../with-timeout.ts";
 
 /** The longest time that a request waits for a check, in milliseconds. */
 const REQUEST_PATIENCE_MS = 250;
 
-/** After this time, a check counts as stopped: workerd stops it with the request that began it. */
-const CHECK_MAX_MS = HAS_SOCKETS ? Infinity : 60_000;
-
 interface CheckOptions {
   /** The shortest time between a check and the next one that a request starts, in milliseconds. */
   readonly interval: number;
   /** The time after which a check counts as stopped, in milliseconds. */
-  readonly longest?: number;
+  readonly longest: number;
   readonly onError: (error: unknown) => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -38,7 +34,7 @@ export class Checks {
 
   /** Starts a check if one is due, and waits briefly for the check that is running. */
   onRequest(): Promise<void> | undefined {
-    const { interval, longest = CHECK_MAX_MS, now } = this.#options;
+    const { interval, longest, now } = this.#options;
     if (this.#running && now() - this.#running.since > longest) {
       this.#running = this.#next = undefined;
     }

@@ -13,6 +13,7 @@ import type { NodeOperation } from "../openapi/node-operation.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { File } from "../openapi/files.ts";
 import type { Offer } from "../openapi/kind-document.ts";
+import { HAS_SOCKETS } from "../platform.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
@@ -32,6 +33,8 @@ import {
   sourceAt,
 } from "./source.ts";
 
+/** After this time, a check counts as stopped: workerd stops it with the request that began it. */
+const CHECK_MAX_MS = HAS_SOCKETS ? Infinity : 60_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const OFFER_PATIENCE_MS = 1000;
 /** The longest time that a request waits for the description of a new kind. */
@@ -164,7 +167,12 @@ export class Description {
     else this.#fallback = { ...fallback, notice: place === undefined ? undefined : NOTICE_BEFORE };
     this.#now = now;
     const interval = intervalOf(place, node.url);
-    this.#checks = new Checks(() => this.#look(), { interval, onError, now });
+    this.#checks = new Checks(() => this.#look(), {
+      interval,
+      longest: CHECK_MAX_MS,
+      onError,
+      now,
+    });
     this.#nodeOffer = new NodeOffer(node, monitor, {
       ...options,
       onMissing: () => this.#checks.start(),
