@@ -36,11 +36,10 @@ export class NodeOffer {
   readonly #monitor: Monitor;
   readonly #options: NodeOfferOptions;
   #known: KnownKind | undefined;
-  /** What the node of the kind `of` has been found to offer, and when it was asked last. */
-  #learnt: { readonly of?: KnownKind; readonly offer: Offer; readonly askedAt: number } = {
-    offer: {},
-    askedAt: -Infinity,
-  };
+  /** The kind of the node that has been asked for its offer. */
+  #askedKind: KnownKind | undefined;
+  #askedAt = -Infinity;
+  #offer: Offer = {};
   /** What a node of another kind has told last. */
   #ofOther: Snapshot | undefined;
   /** The values that the node gave when it was first well. They never change afterwards. */
@@ -67,7 +66,7 @@ export class NodeOffer {
   }
 
   get current(): Offer {
-    return { ...this.#learnt.offer, missing: this.missing.names };
+    return { ...this.#offer, missing: this.missing.names };
   }
 
   /** `undefined` until the node has been well. */
@@ -101,17 +100,10 @@ export class NodeOffer {
   /** Asks the node of this kind what it offers, if it is due. */
   async update(known: KnownKind): Promise<void> {
     const { now } = this.#options;
-    if (this.#learnt.of !== known) {
-      if (this.#learnt.of) {
-        this.#examples = undefined;
-        this.#ofOther = this.#monitor.latest;
-      }
-      this.#learnt = { of: known, offer: {}, askedAt: -Infinity };
-    }
-    const isNew = this.#learnt.offer.software === undefined;
-    const isDue = now() - this.#learnt.askedAt >= INTERVAL_MS;
+    if (known !== this.#askedKind) this.#forgetOther(known);
+    const isDue = now() - this.#askedAt >= INTERVAL_MS;
     // Behind one address, nodes of several versions may respond in turn.
-    if (isNew || isDue) this.#learn({ ...this.#learnt.offer, ...this.#info });
+    if (isDue || this.#offer.software === undefined) this.#learn({ ...this.#offer, ...this.#info });
     if (!isDue) return;
     try {
       const offer = await known.askOffer(this.#info, async () => {
@@ -119,28 +111,40 @@ export class NodeOffer {
         // What a node of another kind has told is not used.
         return this.#info;
       });
-      if (this.#learnt.of === known) this.#learn(offer, now());
+      if (known !== this.#askedKind) return;
+      this.#learn(offer);
     } catch (error) {
       // The node's previous list of operations remains valid.
-      // A node that starts may list its operations soon.
-      const isStarting = this.#latest?.info.status === "starting";
-      const isRefused = error instanceof JsonSyntaxError ||
-        (error instanceof SourceError && error.isResponse);
-      if (isRefused && !isStarting && this.#learnt.of === known) {
-        this.#learn(this.#learnt.offer, now());
-      }
+      if (known !== this.#askedKind || !this.#isRefusal(error)) return;
     }
+    this.#askedAt = now();
+  }
+
+  #forgetOther(known: KnownKind): void {
+    if (this.#askedKind) {
+      this.#examples = undefined;
+      this.#ofOther = this.#monitor.latest;
+    }
+    this.#askedKind = known;
+    this.#askedAt = -Infinity;
+    this.#offer = {};
+  }
+
+  /** A node that starts may list its operations soon. */
+  #isRefusal(error: unknown): boolean {
+    return this.#latest?.info.status !== "starting" &&
+      (error instanceof JsonSyntaxError || (error instanceof SourceError && error.isResponse));
   }
 
   /** A node that does not respond still has the software and version that it had. */
-  #learn(offer: Offer, askedAt: number = this.#learnt.askedAt): void {
-    const { software, version, shownVersion } = this.#learnt.offer;
-    const known = {
+  #learn(offer: Offer): void {
+    const { software, version, shownVersion } = this.#offer;
+    this.#offer = {
+      ...offer,
       software: offer.software ?? software,
       version: offer.version ?? version,
       shownVersion: offer.shownVersion ?? shownVersion,
     };
-    this.#learnt = { ...this.#learnt, offer: { ...offer, ...known }, askedAt };
   }
 
   /** Returns true once the node has given the values for examples. */
