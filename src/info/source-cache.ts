@@ -2,6 +2,16 @@
  * The cache of a node's sources: the last response of each source, and the values in these
  * responses.
  *
+ * The times of a source, by the monotonic clock:
+ *
+ * | time        | meaning                                                                 |
+ * | ----------- | ----------------------------------------------------------------------- |
+ * | `outcomeAt` | when it last responded or failed; being late does not count             |
+ * | `dueAt`     | from when it is asked again; see also `SourceCache.dueAt`               |
+ * | `until`     | up to when the outcome may be repeated                                  |
+ * | `arrivedAt` | when its last response arrived, even if it has failed since             |
+ * | `validAt`   | when the node last responded to any request, but not before `arrivedAt` |
+ *
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
@@ -14,26 +24,22 @@ import { isHttpUrl } from "../node/node.ts";
 import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown, usesAll } from "./fields.ts";
 
-/** What came of asking a source. The times are monotonic, in milliseconds. */
-interface Attempt {
-  /** The time of the outcome; for a late source, that of the outcome before, if there was one. */
-  readonly askedAt: Instant | undefined;
-  /** The time from which the source is asked again. */
+/** In milliseconds. */
+interface OutcomeTimes {
+  readonly outcomeAt: number;
   readonly dueAt: number;
-  /** The time up to which the outcome may be repeated. */
   readonly until: number;
 }
 
-interface LastResponse extends Attempt {
+interface LastResponse extends OutcomeTimes {
   readonly values: PointerValues;
-  readonly arrivedAt: Instant;
   /** True if the node has responded that it has no such source. */
   readonly isAbsent: boolean;
-  /** The time of the node's latest response to any request, but not before this one arrived. */
+  readonly arrivedAt: Instant;
   readonly validAt: Instant;
 }
 
-interface LastFailure extends Attempt {
+interface LastFailure extends OutcomeTimes {
   readonly error: SourceError;
 }
 
@@ -43,9 +49,6 @@ interface SourceState {
   /** Missing if the source has responded since. */
   readonly failure?: LastFailure | undefined;
 }
-
-/** `paused`: it was not asked for a while. */
-type Doubt = "none" | "paused" | "replaced";
 
 /** `date` is the time at which a response arrived, in milliseconds since 1970. */
 export type Responses = ReadonlyMap<
@@ -111,9 +114,18 @@ export class SourceCache {
     return this.#states.get(name)?.failure?.error;
   }
 
-  /** The time from which a source is asked again, in milliseconds. */
-  dueAt(name: string): number {
-    return latestOf(this.#states.get(name))?.dueAt ?? -Infinity;
+  /**
+   * The time from which a source is asked again, in milliseconds.
+   *
+   * @param isBackground true if no client waits for the response
+   */
+  dueAt(name: string, isBackground: boolean = false): number {
+    const latest = latestOf(this.#states.get(name));
+    if (!latest) return -Infinity;
+    const { source, role } = this.#plan.sources.get(name)!;
+    const isWatchedProgram = isBackground && role === "extra" && "command" in source;
+    const earliest = isWatchedProgram ? latest.outcomeAt + WATCHED_PROGRAM_MS : -Infinity;
+    return Math.max(latest.dueAt, earliest);
   }
 
   get isUnreachable(): boolean {
@@ -141,57 +153,36 @@ export class SourceCache {
       states.every((state) => state?.failure || state?.lastResponse?.isAbsent);
   }
 
-  /** Tells whether the node may not be the one that responded before. */
-  #doubtAt(now: Instant, isBackground: boolean, mayBeReplaced: boolean): Doubt {
+  /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
+  dueSources({ monotonic }: Instant, isBackground: boolean, mayBeReplaced: boolean): string[] {
     const responses = this.#ofRequired()
       .map((state) => state?.failure ? undefined : state?.lastResponse);
-    if (mayBeReplaced || responses.includes(undefined)) return "replaced";
-    const isPaused = !isBackground &&
-      responses.some((response) => now.monotonic - response!.validAt.monotonic >= PAUSE_MS);
-    return isPaused ? "paused" : "none";
-  }
-
-  /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
-  dueSources(now: Instant, isBackground: boolean, mayBeReplaced: boolean): string[] {
-    const doubt = this.#doubtAt(now, isBackground, mayBeReplaced);
+    const isDoubtful = mayBeReplaced || responses.includes(undefined);
+    const isAfterPause = !isBackground &&
+      responses.some((last) => last && monotonic - last.validAt.monotonic >= PAUSE_MS);
     return [...this.#plan.sources].filter(([name, planned]) => {
-      const askedAt = latestOf(this.#states.get(name))?.askedAt;
-      if (!askedAt || !isExternal(planned)) {
-        // A pause alone does not end the `ttl` of the operator's own sources.
-        const isDoubted = doubt === "replaced" || (doubt === "paused" && planned.role !== "extra");
-        return isDoubted || now.monotonic >= this.dueAt(name);
-      }
-      const wait = this.errorOf(name) ? Math.min(planned.ttl, RETRY_EXTRA_MS) : planned.ttl;
-      const least = isBackground && "command" in planned.source ? WATCHED_PROGRAM_MS : 0;
-      return now.monotonic - askedAt.monotonic >= Math.max(wait, least);
+      // A pause alone does not end the `ttl` of the operator's own sources.
+      const mayHaveChanged = isDoubtful || (isAfterPause && planned.role !== "extra");
+      const isDue = monotonic >= this.dueAt(name, isBackground);
+      return isDue || (mayHaveChanged && !isExternal(planned));
     }).map(([name]) => name);
   }
 
-  /**
-   * A value is current for twice its `ttl` since it was asked for; that of a slow node for at least
-   * one `ttl` since it arrived.
-   *
-   * @param since the time at which the query began
-   */
+  /** @param since the time at which the query began */
   update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
+      const planned = this.#plan.sources.get(name)!;
       if ("values" in outcome) {
         const { values, absent } = outcome;
-        const planned = this.#plan.sources.get(name)!;
-        // It may come late, and a program is run less often while nobody requests `/v1/info`.
-        const least = planned.role === "extra" ? WATCHED_PROGRAM_MS : 0;
-        const ttl = Math.max(planned.ttl, least);
-        const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = absent !== undefined;
-        const times = { askedAt: now, validAt: now, dueAt: since + planned.ttl, until };
-        states.set(name, { lastResponse: { values, isAbsent, arrivedAt: now, ...times } });
+        const times = timesOfResponse(planned, now.monotonic, since);
+        states.set(name, {
+          lastResponse: { values, isAbsent, arrivedAt: now, validAt: now, ...times },
+        });
       } else {
-        const { error } = outcome;
-        const { role, ttl } = this.#plan.sources.get(name)!;
-        const dueAt = role === "extra" ? since + Math.min(ttl, RETRY_EXTRA_MS) : -Infinity;
-        const failure = { error, askedAt: now, dueAt, until: now.monotonic + RETRY_MS };
-        states.set(name, { ...states.get(name), failure });
+        const times = timesOfFailure(planned, now.monotonic, since);
+        states.set(name, { ...states.get(name), failure: { error: outcome.error, ...times } });
       }
     }
     const isNodeAsked = this.required.some((name) => outcomes.has(name));
@@ -210,9 +201,9 @@ export class SourceCache {
     const until = monotonic + RETRY_MS;
     for (const name of this.required) {
       const state = this.#states.get(name);
-      const askedAt = latestOf(state)?.askedAt;
-      if (askedAt && askedAt.monotonic >= since) continue;
-      this.#states.set(name, { ...state, failure: { error, askedAt, dueAt: -Infinity, until } });
+      const outcomeAt = latestOf(state)?.outcomeAt ?? -Infinity;
+      if (outcomeAt >= since) continue;
+      this.#states.set(name, { ...state, failure: { error, outcomeAt, dueAt: -Infinity, until } });
     }
   }
 
@@ -242,8 +233,36 @@ export class SourceCache {
   }
 }
 
-const latestOf = (state: SourceState | undefined): Attempt | undefined =>
+const latestOf = (state: SourceState | undefined): OutcomeTimes | undefined =>
   state?.failure ?? state?.lastResponse;
+
+/** @param since the time at which the query began */
+function timesOfResponse(planned: PlannedSource, outcomeAt: number, since: number): OutcomeTimes {
+  const { ttl, role } = planned;
+  // It may come late, and a program is run less often while nobody requests `/v1/info`.
+  const validFor = role === "extra" ? Math.max(ttl, WATCHED_PROGRAM_MS) : ttl;
+  return {
+    outcomeAt,
+    dueAt: beginOfTtl(planned, outcomeAt, since) + ttl,
+    // It may be repeated for two `ttl`s, but that of a slow node for at least one.
+    until: Math.max(since + 2 * validFor, outcomeAt + validFor),
+  };
+}
+
+/** @param since the time at which the query began */
+function timesOfFailure(planned: PlannedSource, outcomeAt: number, since: number): OutcomeTimes {
+  const { ttl, role } = planned;
+  const retryAt = beginOfTtl(planned, outcomeAt, since) + Math.min(ttl, RETRY_EXTRA_MS);
+  return {
+    outcomeAt,
+    dueAt: role === "extra" ? retryAt : -Infinity,
+    until: outcomeAt + RETRY_MS,
+  };
+}
+
+/** A program may run for longer than its `ttl`. */
+const beginOfTtl = (planned: PlannedSource, outcomeAt: number, since: number): number =>
+  isExternal(planned) ? outcomeAt : since;
 
 /** True for a program, a file and another server, to which a change of the node means nothing. */
 function isExternal({ source, role }: PlannedSource): boolean {
