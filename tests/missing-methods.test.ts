@@ -192,7 +192,7 @@ missing(
   },
 );
 
-const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
+const GETH = { software: "Geth", version: "1.16.0", status: "ok" } as const;
 
 /** The kind has the methods `a`, `b` and `c`, and the node has those in `responses`. */
 function watch(responses: Record<string, RpcResponse>) {
@@ -221,7 +221,7 @@ function watch(responses: Record<string, RpcResponse>) {
 missing("a described method is asked about once, after the node is ok", async () => {
   const { watched, called, counts, idle, firsts } = watch({ a: NO_PARAMS });
   watched.setMethods(["a", "b", "x"]);
-  for (const status of ["starting", "syncing", "degraded", "unreachable"]) {
+  for (const status of ["starting", "syncing", "degraded", "unreachable"] as const) {
     watched.note({ ...GETH, status });
   }
   await idle();

@@ -6,7 +6,7 @@
 import { LightSignal } from "../abort-signal.ts";
 import { reasonIn } from "../description/description.ts";
 import { knowKind, type KnownKind, type SoftwareInfo } from "../description/known-interface.ts";
-import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
+import { findMissing, mayAskMethods, type NodeInfo } from "../description/missing-methods.ts";
 import { type Prepared, prepareDescription } from "../description/prepare.ts";
 import { descriptionSourcesOf, sourceAt } from "../description/source.ts";
 import { decide, isClosed } from "../gateway/policy.ts";
@@ -41,7 +41,7 @@ const TITLE = "Description";
 export async function describeDescription(
   { description, base, forward, ...config }: Config,
   node: Node,
-  info: NodeState & SoftwareInfo,
+  info: NodeInfo & SoftwareInfo,
 ): Promise<Described> {
   if (description === "none") return { sections: [] };
   const own = await loadOwnDocument();
@@ -102,7 +102,7 @@ const excepting = (names: readonly string[], why: string): string =>
 async function askOfferAndMissing(
   known: KnownKind,
   nodeSettings: Config["node"],
-  info: NodeState & SoftwareInfo,
+  info: NodeInfo & SoftwareInfo,
 ): Promise<Offer> {
   const offer = await known.askOffer(info);
   const isListed = offer.names !== undefined && offer.before === undefined;

@@ -6,6 +6,7 @@
  */
 import { LightSignal } from "../abort-signal.ts";
 import { isNearby } from "../http/host-names.ts";
+import type { Info } from "../info/info.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import type { Method } from "../kinds/interface.ts";
 import type { JsonRpcSource } from "../kinds/kind.ts";
@@ -72,12 +73,7 @@ async function isMissing({ name, params, paramStructure }: Method, call: CallMet
 }
 
 /** The members of `/v1/info` that decide when a node is asked. */
-export interface NodeState {
-  readonly software?: unknown;
-  readonly version?: unknown;
-  readonly status?: unknown;
-  readonly status_code?: unknown;
-}
+export type NodeInfo = Pick<Info, "software" | "version" | "status" | "status_code">;
 
 interface MissingMethodsOptions {
   /** Resolves to `undefined` if the node must not be asked. `signal` cancels the calls. */
@@ -96,7 +92,7 @@ interface MissingMethodsOptions {
 export class MissingMethods {
   readonly #options: MissingMethodsOptions;
   #described: readonly string[] = [];
-  #node: NodeState = {};
+  #node: NodeInfo = {};
   #version = "";
   readonly #asked = new Set<string>();
   #askedAt = -Infinity;
@@ -123,7 +119,7 @@ export class MissingMethods {
     this.#askIfDue();
   }
 
-  note(node: NodeState): void {
+  note(node: NodeInfo): void {
     this.#node = node;
     const isSettled = performance.now() - this.#askedAt > PAUSE_MS;
     // A node that was down may have been restarted with other options, which may take a moment.

@@ -18,9 +18,9 @@ import {
   type Snapshot,
   Snapshots,
 } from "./info.ts";
-import type { NodeReport } from "./kind-state.ts";
 import { NodeMemory } from "./node-memory.ts";
 import { EXTRA_PATIENCE_MS, NodeReader, type Poll, type PollResult } from "./node-reader.ts";
+import type { NodeReport } from "./node-state.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";

@@ -12,9 +12,9 @@ import type { Node } from "../node/node.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import type { Now } from "./clock.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import { KindState, type NodeReport } from "./kind-state.ts";
 import { Motion } from "./motion.ts";
 import type { NodeMemory } from "./node-memory.ts";
+import { type NodeReport, NodeState } from "./node-state.ts";
 import {
   type HostInfo,
   makePlan,
@@ -73,7 +73,7 @@ export class NodeReader {
   readonly #settings: InfoSettings;
   readonly #times: Times;
   readonly #detectsKind: boolean;
-  #state: KindState;
+  #state: NodeState;
   /** False until the kind that the settings name has been loaded. */
   #isKindLoaded: boolean;
   #detection: Detection | undefined;
@@ -107,7 +107,7 @@ export class NodeReader {
     return this.#isKindLoaded && !this.isUnknown;
   }
 
-  get state(): KindState {
+  get state(): NodeState {
     return this.#state;
   }
 
@@ -190,13 +190,13 @@ export class NodeReader {
     this.#node.useKind(name);
   }
 
-  #stateOf(name: string | undefined, kind: Kind | undefined): KindState {
+  #stateOf(name: string | undefined, kind: Kind | undefined): NodeState {
     const { hide = [] } = this.#settings;
     const { expect } = this.#node;
     const isUnknown = this.#detectsKind && name === undefined;
     const motion = isUnknown ? new Motion() : this.#options.memory.motionOf(name ?? "none");
     const options = { times: this.#times, hide, expect, motion };
-    return new KindState(this.#planOf(name, kind), options);
+    return new NodeState(this.#planOf(name, kind), options);
   }
 
   #planOf(name: string | undefined, kind: Kind | undefined): Plan {

@@ -24,7 +24,7 @@ import type { QueryOutcome } from "./sources.ts";
 import { type NodeStatus, withoutHidden } from "./status.ts";
 import { SyncPace } from "./sync-pace.ts";
 
-interface KindStateOptions {
+interface NodeStateOptions {
   readonly times: Times;
   readonly hide: readonly string[];
   /** The values that show that the node is the expected one. */
@@ -45,17 +45,17 @@ export interface NodeReport {
   readonly until: number;
 }
 
-export class KindState {
+export class NodeState {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly outcomes: Map<string, QueryOutcome> = new Map();
   /** The time that a node which responds to each request in time may take, in milliseconds. */
   readonly timeout: number;
-  readonly #options: KindStateOptions;
+  readonly #options: NodeStateOptions;
   readonly #pace: SyncPace = new SyncPace();
   #values: Values = {};
 
-  constructor(plan: Plan, options: KindStateOptions) {
+  constructor(plan: Plan, options: NodeStateOptions) {
     this.plan = plan;
     this.cache = new SourceCache(plan);
     this.#options = options;
@@ -189,7 +189,7 @@ export class KindState {
   }
 }
 
-function differencesFrom(expect: KindStateOptions["expect"], values: Values): Difference[] {
+function differencesFrom(expect: NodeStateOptions["expect"], values: Values): Difference[] {
   return Object.entries(expect).flatMap(([key, value]) => {
     const [expected, actual] = [String(value), textOf(values[key])];
     return actual === expected ? [] : [{ key, expected, actual }];
