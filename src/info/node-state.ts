@@ -134,9 +134,7 @@ export class NodeState {
       cache,
       hasSaid: Object.values(read).some((value) => value !== undefined),
       reported,
-      // What the operator writes is a label, by which no rule goes if the node says otherwise. The
-      // first `read` only puts the node's values first.
-      values: { ...read, ...plan.static, ...read, ...plan.staticOfKind },
+      values: withStatic(read, plan),
       differences: differencesFrom(expect, reported),
       date: now.date,
       stillness: this.#options.motion.at(now, cache.isUnreachable),
@@ -187,6 +185,15 @@ export class NodeState {
     }
     return { took, remarks };
   }
+}
+
+/**
+ * Adds the values of `static` to those that the node says. The kind's are true of each such node.
+ * What the operator writes is a label, by which no rule goes if the node says otherwise.
+ */
+function withStatic(read: Values, plan: Plan): Values {
+  // The first `read` only puts the node's keys first.
+  return { ...read, ...plan.static, ...read, ...plan.staticOfKind };
 }
 
 function differencesFrom(expect: NodeStateOptions["expect"], values: Values): Difference[] {
