@@ -6,6 +6,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
+import { BatchMemory, type Lateness } from "./batch-memory.ts";
 import { failureOf, failureOfStatus, isBusy, isOfGateway, notJson } from "./failures.ts";
 import {
   CALLS_MAX,
@@ -49,38 +50,19 @@ export interface RpcTransport {
 /** What a call has come to; without a `response` if the node sent none that may be read. */
 export type CallOutcome = RpcOutcome & { readonly response?: TextResponse | undefined };
 
-/** The responses in a batch, or only their number. */
-type Responses = RpcResponse[] | number;
-
-/** What a batch has come to. */
-type BatchResult =
-  | { readonly is: "answered"; readonly responses: Responses; readonly response: TextResponse }
+/** What a batch has come to; `Content` is the list of its responses, or only their number. */
+type BatchResult<Content> =
+  | { readonly is: "answered"; readonly content: Content; readonly response: TextResponse }
   /** The whole batch has failed, and each call has this outcome. */
   | { readonly is: "failed"; readonly outcome: CallOutcome }
-  /** The node may take no batches of this length. */
-  | { readonly is: "refused" }
-  /** The node may take some of the calls. */
-  | { readonly is: "forbidden" };
+  /** The node may take no batches of this length (`refused`), or only some of the calls. */
+  | { readonly is: "refused" | "forbidden" };
 
 /** Reads the response to a call or a batch; some nodes send one response to a whole batch. */
-type Read = (response: TextResponse, transport: RpcTransport) => Promise<RpcResponse | Responses>;
-
-/** A batch that is as long as a refused one is not tried again for this time. */
-const REFUSED_MS = 600_000;
-/** For this time, no batch is tried, or none causes single calls: see `Lateness`. */
-const LATE_MS = 60_000;
-
-/** What is known of an endpoint that has not responded to a batch of the service in time. */
-interface Lateness {
-  /**
-   * False if one call may hang and delay the others, so that all are sent singly. True if they
-   * have no responses either, so that batches are sent, which ask less of a node that is away.
-   */
-  readonly isSilent: boolean;
-  readonly until: number;
-  /** When a single call last got a response. */
-  respondedAt: number;
-}
+type Read<Content> = (
+  response: TextResponse,
+  transport: RpcTransport,
+) => Promise<RpcResponse | Content>;
 
 interface KnownNode {
   readonly kind: string | undefined;
@@ -89,14 +71,16 @@ interface KnownNode {
 
 export class RpcEndpoint {
   readonly #node: KnownNode;
-  /** The number of calls of the largest batch that the endpoint at a path has taken. */
-  readonly #taken = new Map<string, number>();
-  /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
-  readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
-  readonly #late = new Map<string, Lateness>();
+  readonly #memories = new Map<string, BatchMemory>();
 
   constructor(node: KnownNode) {
     this.#node = node;
+  }
+
+  #memoryOf({ path }: RpcTransport): BatchMemory {
+    const memory = this.#memories.get(path) ?? new BatchMemory();
+    this.#memories.set(path, memory);
+    return memory;
   }
 
   /**
@@ -107,8 +91,8 @@ export class RpcEndpoint {
   async call(calls: readonly RpcRequest[], transport: RpcTransport): Promise<CallOutcome[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, transport)];
-    const late = transport.isForwarded ? undefined : this.#late.get(transport.path);
-    if (late?.isSilent === false) return await this.#callApart(calls, transport, late);
+    const lateness = transport.isForwarded ? undefined : this.#memoryOf(transport).lateness;
+    if (lateness?.send === "singly") return await this.#callApart(calls, transport, lateness);
     return await this.#callTogether(calls, transport);
   }
 
@@ -116,7 +100,7 @@ export class RpcEndpoint {
     calls: readonly RpcRequest[],
     transport: RpcTransport,
   ): Promise<CallOutcome[]> {
-    const max = await this.#batchMax(transport.path, calls.length);
+    const max = await this.#batchMax(calls.length, transport);
     if (max === 1) return await callSingly(calls, transport);
     const outcomes: CallOutcome[] = [];
     for (let at = 0; at < calls.length; at += max) {
@@ -129,25 +113,21 @@ export class RpcEndpoint {
   async #callApart(
     calls: readonly RpcRequest[],
     transport: RpcTransport,
-    late: Lateness,
+    lateness: Lateness,
   ): Promise<CallOutcome[]> {
-    const { path } = transport;
     const begun = performance.now();
-    const trial = begun >= late.until ? this.#callTogether(calls, transport) : undefined;
+    const trial = lateness.isOver ? this.#callTogether(calls, transport) : undefined;
     const outcomes = await Promise.all(calls.map(async (call) => {
       const outcome = await callOne(call, transport);
-      if (outcome.response) late.respondedAt = performance.now();
+      if (outcome.response) lateness.noteResponse();
       return outcome;
     }));
     const tried = await trial;
-    const hasResponded = late.respondedAt >= begun;
-    if (outcomes.some(isLate)) this.#noteLate(path, !hasResponded);
-    else if (!hasResponded || (tried && !tried.some(isLate))) this.#late.delete(path);
+    const hasResponded = lateness.hasResponseSince(begun);
+    const memory = this.#memoryOf(transport);
+    if (outcomes.some(isLate)) memory.noteLate(hasResponded ? "singly" : "together");
+    else if (!hasResponded || (tried && !tried.some(isLate))) memory.forgetLateness();
     return outcomes;
-  }
-
-  #noteLate(path: string, isSilent: boolean): void {
-    this.#late.set(path, { isSilent, until: performance.now() + LATE_MS, respondedAt: -Infinity });
   }
 
   /**
@@ -160,12 +140,13 @@ export class RpcEndpoint {
     calls: readonly RpcRequest[],
     transport: RpcTransport,
   ): Promise<TextResponse | CallOutcome[]> {
-    const max = await this.#batchMax(transport.path, calls.length);
-    if (max < calls.length) return await this.call(calls, transport);
-    const sent = await this.#sendBatch(text, calls.length, transport, countIn);
+    const { length } = calls;
+    const max = await this.#batchMax(length, transport);
+    if (max < length) return await this.call(calls, transport);
+    const sent = await this.#sendBatch(text, length, transport, countIn);
     if (sent.is === "failed") return calls.map(() => sent.outcome);
-    if (sent.is === "answered" && sent.responses === calls.length) {
-      this.#noteTaken(transport.path, calls.length);
+    if (sent.is === "answered" && sent.content === length) {
+      this.#memoryOf(transport).noteTaken(length);
       return sent.response;
     }
     // What the client has written may be the reason why the node refuses the batch, so a batch of
@@ -173,14 +154,9 @@ export class RpcEndpoint {
     return await this.call(calls, transport);
   }
 
-  #noteTaken(path: string, length: number): void {
-    this.#taken.set(path, Math.max(length, this.#taken.get(path) ?? 0));
-  }
-
   /** Resolves to the number of calls that the node gets in one batch, or to 1 if it takes none. */
-  async #batchMax(path: string, length: number): Promise<number> {
-    const refused = this.#refused.get(path);
-    if (refused && length >= refused.size && performance.now() < refused.until) return 1;
+  async #batchMax(length: number, transport: RpcTransport): Promise<number> {
+    if (!this.#memoryOf(transport).mayBatch(length)) return 1;
     const kind = await this.#node.definition();
     return kind?.batch_max ?? CALLS_MAX;
   }
@@ -189,59 +165,34 @@ export class RpcEndpoint {
     calls: readonly RpcRequest[],
     transport: RpcTransport,
   ): Promise<CallOutcome[]> {
+    const memory = this.#memoryOf(transport);
     const texts = calls.map(({ method, params }, id) => writeCall(method, id, params));
     const text = `[${texts.join(",")}]`;
     const sent = await this.#sendBatch(text, calls.length, transport, responsesIn);
     if (sent.is === "failed") {
-      if (!transport.isForwarded && isLate(sent.outcome)) this.#noteLateBatch(transport.path);
+      if (!transport.isForwarded && isLate(sent.outcome)) memory.noteLateBatch();
       return calls.map(() => sent.outcome);
     }
-    if (sent.is === "answered" && Array.isArray(sent.responses)) {
-      const { responses, response } = sent;
-      // If several responses have the same id, the first one is used.
-      const byId = new Map(responses.toReversed().map((one) => [one.id, one]));
-      const found = calls.map((_, id) => byId.get(String(id)));
-      if (found.some((one) => one !== undefined) && !isRefusal(responses, calls)) {
-        this.#noteTaken(transport.path, calls.length);
-        const outcomes: CallOutcome[] = [];
-        let length = 0;
-        for (const one of found) {
-          outcomes.push({ response, ...await outcomeOf(one ?? {}) });
-          length += (one?.error ?? one?.result)?.length ?? 0;
-          // The queries of a poll, which are short, must not wait for the work of others.
-          if (!isLong(length)) continue;
-          length = 0;
-          await pause();
-        }
-        return outcomes;
-      }
+    const responses = sent.is === "answered" ? findResponses(calls, sent.content) : undefined;
+    if (sent.is === "answered" && responses) {
+      memory.noteTaken(calls.length);
+      return await outcomesOf(responses, sent.response);
     }
     const outcomes = await callSingly(calls, transport);
     // If all single calls fail too, the batch may not be the cause.
     if (sent.is !== "forbidden" && outcomes.some((outcome) => "result" in outcome)) {
-      this.#noteRefused(transport.path, calls.length);
+      memory.noteRefused(calls.length);
     }
     return outcomes;
   }
 
-  #noteLateBatch(path: string): void {
-    const { isSilent = false, until = 0 } = this.#late.get(path) ?? {};
-    if (!isSilent || performance.now() >= until) this.#noteLate(path, false);
-  }
-
-  /** A node that has taken batches may be restarted without them. */
-  #noteRefused(path: string, length: number): void {
-    this.#taken.delete(path);
-    this.#refused.set(path, { size: length, until: performance.now() + REFUSED_MS });
-  }
-
-  async #sendBatch(
+  async #sendBatch<Content extends RpcResponse[] | number>(
     text: string,
     length: number,
     transport: RpcTransport,
-    read: Read,
-  ): Promise<BatchResult> {
-    const hasTakenSuch = transport.isForwarded && length <= (this.#taken.get(transport.path) ?? 0);
+    read: Read<Content>,
+  ): Promise<BatchResult<Content>> {
+    const hasTakenSuch = transport.isForwarded && this.#memoryOf(transport).hasTaken(length);
     const asked = await ask(text, transport, read);
     if ("error" in asked) {
       if (isForbidden(asked) && this.#node.kind !== undefined) return { is: "forbidden" };
@@ -249,7 +200,7 @@ export class RpcEndpoint {
       return isFailure ? { is: "failed", outcome: asked } : { is: "refused" };
     }
     const { content, response } = asked;
-    if (!isSingle(content)) return { is: "answered", responses: content, response };
+    if (!isSingle(content)) return { is: "answered", content, response };
     const { status } = response;
     if (isBusy(status)) {
       const outcome = { error: failureOfStatus(status, response.text), response };
@@ -258,6 +209,38 @@ export class RpcEndpoint {
     if (!hasTakenSuch) return { is: "refused" };
     return { is: "failed", outcome: { response, ...await outcomeOf(content) } };
   }
+}
+
+/**
+ * Returns the response to each call of a batch, or `undefined` if there is none, or if the node has
+ * refused the batch.
+ */
+function findResponses(
+  calls: readonly RpcRequest[],
+  responses: RpcResponse[],
+): (RpcResponse | undefined)[] | undefined {
+  // If several responses have the same id, the first one is used.
+  const byId = new Map(responses.toReversed().map((one) => [one.id, one]));
+  const found = calls.map((_, id) => byId.get(String(id)));
+  const isAnswered = found.some((one) => one !== undefined) && !isRefusal(responses, calls);
+  return isAnswered ? found : undefined;
+}
+
+async function outcomesOf(
+  responses: readonly (RpcResponse | undefined)[],
+  response: TextResponse,
+): Promise<CallOutcome[]> {
+  const outcomes: CallOutcome[] = [];
+  let length = 0;
+  for (const one of responses) {
+    outcomes.push({ response, ...await outcomeOf(one ?? {}) });
+    length += (one?.error ?? one?.result)?.length ?? 0;
+    // The queries of a poll, which are short, must not wait for the work of others.
+    if (!isLong(length)) continue;
+    length = 0;
+    await pause();
+  }
+  return outcomes;
 }
 
 async function callSingly(
@@ -288,7 +271,7 @@ const isLate = ({ error }: CallOutcome): boolean => error?.code === "timeout";
 const isRefusal = ([first, ...others]: RpcResponse[], calls: readonly RpcRequest[]): boolean =>
   calls.length > 1 && others.length === 0 && first?.error !== undefined;
 
-const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
+const isSingle = (content: RpcResponse | RpcResponse[] | number): content is RpcResponse =>
   typeof content === "object" && !Array.isArray(content);
 
 /** Bitcoin Core responds with 403 to a whole batch if its `rpcwhitelist` lacks a method. */
@@ -299,12 +282,16 @@ const isForbidden = ({ error: { code, number } }: RpcFailure): boolean =>
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
   code === "bad_answer" && !isBusy(number) && !isOfGateway(number);
 
-type Asked =
-  | { readonly content: RpcResponse | Responses; readonly response: TextResponse }
+type Asked<Content> =
+  | { readonly content: RpcResponse | Content; readonly response: TextResponse }
   | (RpcFailure & { readonly response: TextResponse | undefined });
 
 /** Never rejects. */
-async function ask(text: string, transport: RpcTransport, read: Read): Promise<Asked> {
+async function ask<Content>(
+  text: string,
+  transport: RpcTransport,
+  read: Read<Content>,
+): Promise<Asked<Content>> {
   let response: TextResponse | undefined;
   try {
     response = await transport.post(text);
@@ -335,7 +322,8 @@ async function responsesIn(
 }
 
 /**
- * Resolves to the number of responses in a batch, or to the response if it is no batch.
+ * Resolves to the number of responses in a batch, or to the response if it is no batch. A batch
+ * with the status of an error counts as empty.
  *
  * @throws {SourceError} if the response is not JSON-RPC
  * @throws {JsonSyntaxError} if it is not JSON
@@ -343,11 +331,11 @@ async function responsesIn(
 async function countIn(
   response: TextResponse,
   transport: RpcTransport,
-): Promise<RpcResponse | Responses> {
+): Promise<RpcResponse | number> {
   const { status, text } = response;
-  return status <= 299 && isBatchText(text)
-    ? await countResponses(text, RESPONSE_DEPTH_MAX)
-    : await responsesIn(response, transport);
+  if (status <= 299 && isBatchText(text)) return await countResponses(text, RESPONSE_DEPTH_MAX);
+  const content = await responsesIn(response, transport);
+  return Array.isArray(content) ? 0 : content;
 }
 
 /** A text without an id may be an error of another server. */
