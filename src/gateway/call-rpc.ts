@@ -70,7 +70,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const isOfWallet = isWalletPath(path, (await gateway.node.definition())?.wallets);
   const body = await readCalls(call, gateway.jsonSizeMax(caller));
   const context = { table, caller, lease, wallet: isOfWallet ? path : undefined };
-  return await respondWithTexts(await new RpcExchange(gateway, context).respond(body), call);
+  return await respondWithTexts(await new RpcExchange(gateway, context, body).respond(), call);
 }
 
 /** A call on its way to the node. The outcome of one that could not be sent has an `error`. */
@@ -108,7 +108,7 @@ export async function respondToMessage(
   connection: OwnConnection,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return joinTexts(await new RpcExchange(gateway, context, connection).respond(body));
+  return joinTexts(await new RpcExchange(gateway, context, body, connection).respond());
 }
 
 export async function refuseMessage(
@@ -141,55 +141,38 @@ interface RecordedCall extends ReadyCall {
   readonly recording: Recording;
 }
 
-/** The calls of one request or message, and what each of them gets. */
+/** Responds to the calls of one request or message. */
 class RpcExchange {
   readonly #gateway: Gateway;
   readonly #context: RpcContext;
+  readonly #body: RpcBody;
   readonly #connection: OwnConnection | undefined;
-  readonly #replies: Reply[] = [];
-  /** True if only one call is sent. */
-  #isOnly = false;
-  /** True if the response has the status of a node's response. */
-  #hasStatusOfNode = false;
   /** @param connection present for a message */
-  constructor(gateway: Gateway, context: RpcContext, connection?: OwnConnection) {
+  constructor(gateway: Gateway, context: RpcContext, body: RpcBody, connection?: OwnConnection) {
     this.#gateway = gateway;
     this.#context = context;
+    this.#body = body;
     this.#connection = connection;
   }
 
-  async respond(body: RpcBody): Promise<WrittenReplies> {
-    const ready = await this.#prepare(body.calls);
-    this.#isOnly = ready.length === 1;
-    this.#hasStatusOfNode = !body.isBatch;
-    const sender = ready.length > 0 ? await this.#begin(ready) : undefined;
-    if (sender) {
-      const parts = this.#batchPartsOf(ready);
-      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(sender, ready, body);
-      const waiting: Promise<void>[] = [];
-      for (const { calls } of parts) {
-        const [first] = calls as [RecordedCall];
-        if (this.#isByConnection(first)) {
-          const { outcome } = await this.#connection!.send(first, this.#isOnly);
-          waiting.push(outcome.then((one) => this.#setReplies(calls, [one])));
-        } else await this.#setReplies(calls, await sender.call(calls));
-      }
-      // These responses may wait behind notifications that the client reads slowly.
-      if (waiting.length > 0) this.#context.lease.freeSlot();
-      await Promise.all(waiting);
-    }
-    return writeReplies(body, this.#replies);
+  async respond(): Promise<WrittenReplies> {
+    const { ready, replies } = await this.#prepare();
+    const sent = ready.length > 0 ? await this.#send(ready) : [];
+    if (!Array.isArray(sent)) return sent;
+    for (const [index, { at }] of ready.entries()) replies[at] = sent[index]!;
+    return writeReplies(this.#body, replies);
   }
 
-  /** Refuses the calls that must not be sent, and returns the others. */
-  async #prepare(calls: RpcBody["calls"]): Promise<RecordedCall[]> {
+  /** Resolves to the calls that may be sent, and at their positions the refusals of the others. */
+  async #prepare(): Promise<{ readonly ready: RecordedCall[]; readonly replies: Reply[] }> {
     const { lease, wallet } = this.#context;
     const ready: RecordedCall[] = [];
+    const replies: Reply[] = [];
     const started = performance.now();
-    for (const [at, one] of calls.entries()) {
+    for (const [at, one] of this.#body.calls.entries()) {
       await pause();
       if (isFault(one)) {
-        this.#replies[at] = replyFromFault(one);
+        replies[at] = replyFromFault(one);
         lease.charge(one);
         continue;
       }
@@ -200,11 +183,11 @@ class RpcExchange {
         const recording = this.#gateway.record({ name: shown, access }, lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
-        this.#replies[at] = this.#replyFromRefusal(error);
+        replies[at] = this.#replyFromRefusal(error);
         lease.charge(error);
       }
     }
-    return ready;
+    return { ready, replies };
   }
 
   /** @throws {Refusal} if the call must not be sent */
@@ -230,35 +213,65 @@ class RpcExchange {
     return { entry, ...await readParams(entry.operation, call.params) };
   }
 
-  /** Waits for the slot of all calls. If there is none, refuses them. */
-  async #begin(calls: readonly RecordedCall[]): Promise<Sender | undefined> {
+  /** Resolves to the replies to the calls, or to the response of the node to all of them. */
+  async #send(calls: readonly RecordedCall[]): Promise<Reply[] | WrittenReplies> {
+    let sender: Sender;
+    try {
+      sender = await this.#begin(calls);
+    } catch (error) {
+      this.#context.lease.charge(error, calls.length);
+      return calls.map(({ recording }) => this.#replyFromRefusal(recording.fail(error)));
+    }
+    const parts = this.#batchPartsOf(calls);
+    const body = this.#body;
+    if (goesAsItCame(parts, body)) return await this.#sendAsItCame(sender, calls, body.verbatim);
+    return await this.#sendParts(sender, parts, calls.length === 1);
+  }
+
+  /** @param isOnly true if no other call of the request or message is sent */
+  async #sendParts(
+    sender: Sender,
+    parts: readonly BatchPart[],
+    isOnly: boolean,
+  ): Promise<Reply[]> {
+    const replies: (Reply[] | Promise<Reply[]>)[] = [];
+    let isConnectionUsed = false;
+    for (const { calls } of parts) {
+      const [first] = calls as [RecordedCall];
+      if (this.#isByConnection(first)) {
+        isConnectionUsed = true;
+        const { outcome } = await this.#connection!.send(first, isOnly);
+        replies.push(outcome.then((one) => this.#repliesTo(calls, [one], isOnly)));
+      } else {
+        replies.push(await this.#repliesTo(calls, await sender.call(calls), isOnly));
+      }
+    }
+    // These responses may wait behind notifications that the client reads slowly.
+    if (isConnectionUsed) this.#context.lease.freeSlot();
+    return (await Promise.all(replies)).flat();
+  }
+
+  /**
+   * Waits for the slot of all calls.
+   *
+   * @throws {Refusal} if there is none
+   */
+  async #begin(calls: readonly RecordedCall[]): Promise<Sender> {
     const waits = calls.filter(({ entry }) => entry.operation.isLongPoll).length;
     const isLongPoll = waits === calls.length;
     // Beside others, calls that wait would hold an ordinary slot.
     const isHeavy = calls.some(({ isHeavy }) => isHeavy) || (waits > 0 && !isLongPoll);
     const { lease, wallet } = this.#context;
-    try {
-      const begun = { isHeavy, isLongPoll, calls: calls.length };
-      return await this.#gateway.begin(lease, begun, wallet);
-    } catch (error) {
-      lease.charge(error, calls.length);
-      for (const { at, recording } of calls) {
-        this.#replies[at] = this.#replyFromRefusal(recording.fail(error));
-      }
-      return undefined;
-    }
+    return await this.#gateway.begin(lease, { isHeavy, isLongPoll, calls: calls.length }, wallet);
   }
 
   async #sendAsItCame(
     sender: Sender,
     calls: readonly RecordedCall[],
-    body: VerbatimBody,
-  ): Promise<WrittenReplies> {
-    const sent = await sender.callVerbatim(body.verbatim, calls);
-    if (Array.isArray(sent)) {
-      await this.#setReplies(calls, sent);
-      return writeReplies(body, this.#replies);
-    }
+    text: string,
+  ): Promise<Reply[] | WrittenReplies> {
+    const sent = await sender.callVerbatim(text, calls);
+    if (Array.isArray(sent)) return await this.#repliesTo(calls, sent, false);
     for (const { recording } of calls) {
       recording.bytes = Math.round(sent.size / calls.length);
       recording.end(200);
@@ -283,27 +296,20 @@ class RpcExchange {
     return parts;
   }
 
-  async #setReplies(
+  async #repliesTo(
     calls: readonly RecordedCall[],
     outcomes: readonly CallOutcome[],
-  ): Promise<void> {
-    for (const [index, outcome] of outcomes.entries()) {
-      const { at, recording } = calls[index]!;
-      recording.bytes = await this.#countBytes(outcome);
-      this.#replies[at] = this.#replyFromOutcome(outcome, recording);
+    isOnly: boolean,
+  ): Promise<Reply[]> {
+    const replies: Reply[] = [];
+    for (const [index, { recording }] of calls.entries()) {
+      const outcome = outcomes[index]!;
+      const { response } = outcome;
+      // Of a response to several calls, only the result or the error of each counts.
+      recording.bytes = isOnly && response ? response.size : await countBytesOf(outcome);
+      replies.push(this.#replyFromOutcome(outcome, recording));
     }
-  }
-
-  /**
-   * Of one of several calls, and of a call on the client's own connection, only the result or the
-   * error counts.
-   */
-  async #countBytes(outcome: CallOutcome): Promise<number> {
-    const { response } = outcome;
-    if (this.#isOnly && response) return response.size;
-    const text = (outcome.error ? outcome.json : outcome.result) ?? "";
-    if (isLong(text.length)) await pause();
-    return await countBytes([text]);
+    return replies;
   }
 
   #replyFromRefusal(error: unknown): Reply {
@@ -317,11 +323,19 @@ class RpcExchange {
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
-    const head = this.#hasStatusOfNode && response ? headOf(response) : { status: 200 };
+    // A batch has the status of none of its responses.
+    const head = !this.#body.isBatch && response ? headOf(response) : { status: 200 };
     recording.end(head.status);
     const { error, isJsonRpc1 } = outcome;
     return { content, isJsonRpc1, isAbsent: error?.isAbsent ?? false, ...head };
   }
+}
+
+/** Counts the bytes of a result or an error. */
+async function countBytesOf(outcome: CallOutcome): Promise<number> {
+  const text = (outcome.error ? outcome.json : outcome.result) ?? "";
+  if (isLong(text.length)) await pause();
+  return await countBytes([text]);
 }
 
 type VerbatimBody = RpcBody & { readonly verbatim: string };
