@@ -5,13 +5,14 @@
  */
 import { declaresContent, type ServedRequest } from "../http/request.ts";
 import { type HeldBytes, isStreamed, nativeOf, ResponseInParts } from "../http/response.ts";
-import { type Accepted, MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
+import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import {
   beginEntry,
   type Callbacks,
   checkApp,
   checkServeOptions,
+  type EndEntry,
   failure,
   type Listening,
   refusal,
@@ -177,6 +178,33 @@ const isHandshake = (request: Request): boolean =>
 
 type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
 
+async function respond(
+  app: Servable,
+  callbacks: Callbacks,
+  request: Request,
+  server: BunServer,
+  isClosing: () => boolean,
+): Promise<Response | undefined> {
+  const turn = takeTurn();
+  if (turn) await turn;
+  const exchange = new Exchange(app, callbacks, request, server);
+  const upgrade = prepare(request, server);
+  try {
+    // A client that is waiting for the app must not be disconnected.
+    server.timeout(request, 0);
+    const given = await app.fetch(request);
+    exchange.status = given.status;
+    const response = given.status === 101
+      ? finishUpgrade(given, upgrade, exchange, isClosing())
+      : given;
+    return response && send(response, exchange);
+  } catch (error) {
+    return exchange.sendFailure(error);
+  } finally {
+    upgrade?.drop();
+  }
+}
+
 /**
  * Bun 1.4 handles all requests that a client has sent on a connection before it looks at another
  * connection. If a response waits for the next turn of the event loop, others come first, and a
@@ -185,61 +213,54 @@ type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] }
 const IN_TURN_MAX = 64;
 let inTurn = 0;
 
-/** A request whose response is about to be sent. */
-interface Sending {
-  readonly request: Request;
-  readonly server: BunServer;
-  /** Ends the entry of the access log once the response has been sent. */
-  endLater(): void;
-  /** Ends it for a response whose stream has failed. */
-  fail(error: unknown): void;
+/** Returns `undefined` if the request may be handled in this turn of the event loop. */
+function takeTurn(): Promise<void> | undefined {
+  if (inTurn++ === 0) setImmediate(() => inTurn = 0);
+  return inTurn > IN_TURN_MAX ? new Promise((resolve) => setImmediate(resolve)) : undefined;
 }
 
-async function respond(
-  app: Servable,
-  callbacks: Callbacks,
-  request: Request,
-  server: BunServer,
-  isClosing: () => boolean,
-) {
-  if (inTurn++ === 0) setImmediate(() => inTurn = 0);
-  if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
-  const endEntry = beginEntry(callbacks, request);
-  let response: Response | undefined;
-  const end = (outcome: SendingEnd) =>
-    endEntry?.(outcome, response?.status, (request as ServedRequest).clientName);
-  if (endEntry) request.signal.addEventListener("abort", () => end("aborted"));
-  const sending: Sending = {
-    request,
-    server,
-    // `setImmediate` lets a late `abort` event of a disconnected client come first.
-    endLater: () => endEntry && setImmediate(() => end("sent")),
-    fail(error) {
-      end("failed");
-      report(error, request, app, callbacks);
-    },
-  };
-  const upgrade = prepare(request, server);
-  try {
-    // A client that is waiting for the app must not be disconnected.
-    server.timeout(request, 0);
-    response = await app.fetch(request);
-    if (response.status === 101 && isClosing()) response = nativeOf(refuseLate());
-    const accepted = response.status === 101 ? upgrade?.take() : undefined;
-    if (accepted) {
-      if (completeHandshake(accepted, sending)) return undefined;
-      response = nativeOf(refusal(400, "The handshake is not valid"));
-    }
-    server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
-    response = watch(response, sending);
-  } catch (error) {
-    report(error, request, app, callbacks);
-    response = nativeOf(failure());
-    sending.endLater();
-  } finally {
-    upgrade?.drop();
+/** A request and its entry of the access log, which ends with the response. */
+class Exchange {
+  readonly request: ServedRequest;
+  readonly server: BunServer;
+  /** The status of the response; `undefined` before there is one. */
+  status: number | undefined;
+  readonly #app: Servable;
+  readonly #callbacks: Callbacks;
+  readonly #endEntry: EndEntry | undefined;
+  constructor(app: Servable, callbacks: Callbacks, request: ServedRequest, server: BunServer) {
+    this.request = request;
+    this.server = server;
+    this.#app = app;
+    this.#callbacks = callbacks;
+    this.#endEntry = beginEntry(callbacks, request);
+    if (this.#endEntry) request.signal.addEventListener("abort", () => this.#end("aborted"));
   }
-  return response;
+
+  #end(outcome: SendingEnd): void {
+    this.#endEntry?.(outcome, this.status, this.request.clientName);
+  }
+
+  /** Called when the response has been sent. */
+  endSent(): void {
+    // `setImmediate` lets a late `abort` event of a disconnected client come first.
+    if (this.#endEntry) setImmediate(() => this.#end("sent"));
+  }
+
+  /** Called when the stream of the response has failed. */
+  endFailed(error: unknown): void {
+    this.#end("failed");
+    report(error, this.request, this.#app, this.#callbacks);
+  }
+
+  /** Returns the response to a request that the app has failed at. */
+  sendFailure(error: unknown): Response {
+    report(error, this.request, this.#app, this.#callbacks);
+    const response = nativeOf(failure());
+    this.status = response.status;
+    this.endSent();
+    return response;
+  }
 }
 
 /** Adds to a request what the app may need of the server. */
@@ -254,6 +275,44 @@ function prepare(request: Writable, server: BunServer): Upgrade | undefined {
 }
 
 /**
+ * Completes a handshake that the app has accepted, and returns `undefined`. If that fails, returns
+ * the response.
+ */
+function finishUpgrade(
+  response: Response,
+  upgrade: Upgrade | undefined,
+  exchange: Exchange,
+  isClosing: boolean,
+): Response | undefined {
+  if (isClosing) return nativeOf(refuseLate());
+  const accepted = upgrade?.take();
+  if (!accepted) return response;
+  const { protocol, open, drop } = accepted;
+  const { request, server } = exchange;
+  const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
+  if (server.upgrade(request, { data: new BunPeer(open), headers })) {
+    exchange.endSent();
+    return undefined;
+  }
+  drop();
+  return nativeOf(refusal(400, "The handshake is not valid"));
+}
+
+/** Returns the response for Bun, which ends the entry of the access log when it has been sent. */
+function send(response: Response, exchange: Exchange): Response {
+  const { request, server } = exchange;
+  exchange.status = response.status;
+  server.timeout(request, isShort(request, response) ? IDLE_SECONDS : SILENCE_SECONDS);
+  const held = response instanceof ResponseInParts ? response.held : undefined;
+  if (held?.parts.length === 1) return sendInOnePart(held, response, exchange);
+  // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
+  const isWhole = !held && !isStreamed(response) && response.headers.has("content-length");
+  if (!isWhole && response.body) return sendAsStream(response.body, response, exchange);
+  exchange.endSent();
+  return response;
+}
+
+/**
  * Tells whether the request has been read, and the response is sent at once. Bun 1.4 keeps a
  * timeout after the response, until the end of the next request's head.
  */
@@ -263,57 +322,32 @@ function isShort(request: Request, response: Response): boolean {
   return isRead && Number(size) <= SHORT_MAX;
 }
 
-/** Ends the entry of the access log when the response has been sent. */
-function watch(response: Response, sending: Sending): Response {
-  const held = response instanceof ResponseInParts ? response.held : undefined;
-  if (held?.parts.length === 1) return watchWhole(held, response, sending);
-  // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
-  const isWhole = !held && !isStreamed(response) && response.headers.has("content-length");
-  if (!isWhole && response.body) return watchStream(response.body, response, sending);
-  sending.endLater();
-  return response;
-}
-
-/** Returns false if Bun refuses the handshake. */
-function completeHandshake(
-  { protocol, open, drop }: Accepted,
-  { request, server, endLater }: Sending,
-): boolean {
-  const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
-  const isDone = server.upgrade(request, { data: new BunPeer(open), headers });
-  if (isDone) endLater();
-  else drop();
-  return isDone;
-}
-
 /**
  * Bun 1.4 sends a stream without its length, which some clients of Bitcoin Core need. The several
  * parts of a node's long response would take twice their memory.
  */
-function watchWhole(
-  held: HeldBytes,
-  response: Response,
-  { request, server, endLater }: Sending,
-): Response {
+function sendInOnePart(held: HeldBytes, response: Response, exchange: Exchange): Response {
   const { parts: [bytes], release } = held;
+  const { request, server } = exchange;
   // Nothing else ends a response that Bun sends by itself.
   held.takeOver(() => server.timeout(request, 1));
-  onceSent(request, server, () => {
+  whenSent(request, server, () => {
     release();
-    endLater();
+    exchange.endSent();
   });
   return new Response(new Blob([bytes!]), response);
 }
 
-function watchStream(
+function sendAsStream(
   body: ReadableStream<Uint8Array>,
   response: Response,
-  { request, server, endLater, fail }: Sending,
+  exchange: Exchange,
 ): Response {
+  const { request, server } = exchange;
   const watched = watchBody(body, {
     // A stream also fails when its client disconnects, which is not an error.
-    onFailure: (error) => request.signal.aborted || fail(error),
-    onEnd: endLater,
+    onFailure: (error) => request.signal.aborted || exchange.endFailed(error),
+    onEnd: () => exchange.endSent(),
     // A client that waits for the app must not be disconnected, even if a stream pauses.
     onWait: (isWaiting) => server.timeout(request, isWaiting ? 0 : SILENCE_SECONDS),
   });
@@ -326,7 +360,7 @@ const SENT_INTERVAL_MS = 50;
  * Calls `then` once the response has been sent, or the client has disconnected: a request has no
  * address any more (Bun 1.4). No event tells.
  */
-function onceSent(request: Request, server: BunServer, then: () => void): void {
+function whenSent(request: Request, server: BunServer, then: () => void): void {
   const timer = setInterval(() => {
     if (server.requestIP(request)) return;
     clearInterval(timer);
