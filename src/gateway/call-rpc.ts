@@ -17,6 +17,7 @@ import type { Call, CallProtocol, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
+import { decideAtWallet } from "./policy.ts";
 import { howToSubscribe, isUnreadable, NO_UPGRADE, Refusal, refusalOfFailure } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
@@ -32,8 +33,7 @@ import {
   type WrittenReplies,
 } from "./rpc-replies.ts";
 import type { ReadyCall, Sender } from "./sender.ts";
-import { nameAtWallet } from "./wallet-names.ts";
-import { atWallet, isWalletPath } from "./wallets.ts";
+import { isWalletPath, nameAtWallet } from "./wallets.ts";
 
 export const rpcCalls: CallProtocol = {
   prefix: "/v1/rpc",
@@ -197,7 +197,7 @@ class RpcExchange {
     // A description may list the method as any other.
     const found = subscription ?? table.methods.get(call.method);
     const entry = found && wallet !== undefined
-      ? atWallet(found, wallet, this.#gateway.clientSettings)
+      ? decideAtWallet(found, wallet, this.#gateway.clientSettings)
       : found;
     if (!entry) throw unavailable(call.method, "the description has no such method");
     if (entry.operation.subscription && !this.#connection) {

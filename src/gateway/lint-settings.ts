@@ -23,8 +23,7 @@ import {
   unsentParametersOf,
 } from "./policy.ts";
 import { isAddedByProxies } from "./request-headers.ts";
-import { walletCallIn } from "./wallet-names.ts";
-import { isWalletPath } from "./wallets.ts";
+import { isWalletPath, walletCallIn } from "./wallets.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";

@@ -6,11 +6,11 @@
  */
 import type { NodeOperation, NodeParameter } from "../openapi/node-operation.ts";
 import type { ClientSettings, ForwardSettings } from "../setting-types.ts";
-import { describeValue } from "../untrusted-text.ts";
+import { describeValue, quote, shorten } from "../untrusted-text.ts";
 import { isEqual } from "../json/values.ts";
 import { bytesOf, milliseconds } from "../units.ts";
 import { isAddedByProxies, STANDARD } from "./request-headers.ts";
-import { walletCallIn } from "./wallet-names.ts";
+import { nameAtWallet, walletCallIn } from "./wallets.ts";
 
 export const FORWARDS = ["off", "reads"] as const;
 
@@ -142,6 +142,38 @@ const NAMES_MAX = 5;
 function list(names: readonly string[]): string {
   const more = names.length - NAMES_MAX;
   return names.slice(0, NAMES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/**
+ * Decides who may call a method at the path of a wallet: the clients whose list has both. Such a
+ * client may also call there what it may read elsewhere, since libraries send all calls to one
+ * address.
+ */
+export function decideAtWallet(
+  entry: PolicyEntry,
+  path: string,
+  clients: readonly ResolvedClient[],
+): PolicyEntry {
+  const { operation, permission } = entry;
+  if (isNeverOpen(entry)) return entry;
+  const wanted = nameAtWallet(path, operation.name);
+  const mayRead = (name: string) =>
+    operation.access === "read" && (permission === "open" || entry.clients.includes(name));
+  const isAllowed = ({ name, allow: { names } }: ResolvedClient) =>
+    names.includes(wanted) ||
+    (mayRead(name) && names.some((one) => walletCallIn(one)?.path === path));
+  const allowed = clients.filter(isAllowed).map(({ name }) => name);
+  const hasWallets = clients.some(({ allow: { names } }) => names.some(walletCallIn));
+  const reason = `forward.clients can allow ${quote(shorten(wanted, 200))}`;
+  // Without a token, all wallets look alike, whether a client may call them or not.
+  return {
+    operation,
+    permission: hasWallets ? "token" : "refused",
+    clients: allowed,
+    reason,
+    publicReason: reason,
+    isOpenable: true,
+  };
 }
 
 /** Returns why nobody may call an operation. */
