@@ -59,7 +59,7 @@ load(
     const { signal } = new AbortController();
     const order: string[] = [];
     const take = async (name: string) => {
-      const slot = await places.acquire(OTHERS, false, signal);
+      const slot = await places.acquire(OTHERS, false, signal, 1);
       order.push(name);
       return slot;
     };
@@ -80,11 +80,11 @@ load(
   async () => {
     const places = new Slots(1);
     const { signal } = new AbortController();
-    const open = await places.acquire(OTHERS, false, signal);
-    const waiting = places.acquire(OTHERS, false, signal);
-    const token = await places.acquire(APP, false, signal);
+    const open = await places.acquire(OTHERS, false, signal, 1);
+    const waiting = places.acquire(OTHERS, false, signal, 1);
+    const token = await places.acquire(APP, false, signal, 1);
     const order: string[] = [];
-    const later = places.acquire(APP, false, signal).then((slot) => {
+    const later = places.acquire(APP, false, signal, 1).then((slot) => {
       order.push("token");
       return slot;
     });
@@ -103,7 +103,7 @@ load("shares take turns, and one that floods waits for itself", async () => {
   const signal = new LightSignal();
   const order: string[] = [];
   const take = async (name: string, share: CallingClient) => {
-    const slot = await places.acquire(share, false, signal);
+    const slot = await places.acquire(share, false, signal, 1);
     order.push(name);
     return slot;
   };
@@ -152,7 +152,7 @@ load("shares that make calls each begin two of them in a turn of the event loop"
   const { signal } = new AbortController();
   const order: string[] = [];
   const pass = async (share: CallingClient) => {
-    (await places.acquire(share, false, signal)).dispose();
+    (await places.acquire(share, false, signal, 1)).dispose();
     order.push(share.name);
   };
   const all = [APP, ...Array<CallingClient>(5).fill(OTHERS), APP].map(pass);
@@ -167,10 +167,10 @@ load("shares that make calls each begin two of them in a turn of the event loop"
 load("one share alone may have all slots, but no more than its concurrency", async () => {
   const places = new Slots(4);
   const { signal } = new AbortController();
-  for (let count = 0; count < 4; count++) await places.acquire(OTHERS, false, signal);
+  for (let count = 0; count < 4; count++) await places.acquire(OTHERS, false, signal, 1);
   const limited = { name: "limited", concurrency: 1 };
-  const slot = await places.acquire(limited, false, signal);
-  const waiting = places.acquire(limited, false, signal);
+  const slot = await places.acquire(limited, false, signal, 1);
+  const waiting = places.acquire(limited, false, signal, 1);
   assert.is(places.queuedCalls, 1);
   slot.dispose();
   (await waiting).dispose();
@@ -179,21 +179,28 @@ load("one share alone may have all slots, but no more than its concurrency", asy
 load("a batch takes no more slots than its client's concurrency", async () => {
   const places = new Slots(8);
   const { signal } = new AbortController();
-  (await places.acquire(OTHERS, false, signal)).dispose();
-  const batch = await places.acquire({ name: "limited", concurrency: 2 }, false, signal, 100);
-  assert.is(batch.size, 2);
+  (await places.acquire(OTHERS, false, signal, 1)).dispose();
+  await places.acquire({ name: "limited", concurrency: 2 }, false, signal, 100);
+  // The others are alone again after five seconds, and may have all other slots.
+  passTime(5001);
+  const others = Array.from({ length: 6 }, () => places.acquire(OTHERS, false, signal, 1));
+  assert.is(places.queuedCalls, 0);
+  const next = places.acquire(OTHERS, false, signal, 1);
+  assert.is(places.queuedCalls, 1);
+  (await others[0]!).dispose();
+  (await next).dispose();
 });
 
 load("one share has at most half of the slots of calls that wait for an event", async () => {
   const places = new Slots(4, true);
   const { signal } = new AbortController();
   const slots = [
-    await places.acquire(APP, false, signal),
-    await places.acquire(APP, false, signal),
+    await places.acquire(APP, false, signal, 1),
+    await places.acquire(APP, false, signal, 1),
   ];
-  const third = places.acquire(APP, false, signal);
+  const third = places.acquire(APP, false, signal, 1);
   assert.is(places.queuedCalls, 1);
-  (await places.acquire(OTHERS, false, signal)).dispose();
+  (await places.acquire(OTHERS, false, signal, 1)).dispose();
   slots[0]!.dispose();
   (await third).dispose();
 });
@@ -201,15 +208,15 @@ load("one share has at most half of the slots of calls that wait for an event", 
 load("heavy calls run one at a time, and do not delay light ones", async () => {
   const places = new Slots(6);
   const { signal } = new AbortController();
-  const heavy = await places.acquire(OTHERS, true, signal);
+  const heavy = await places.acquire(OTHERS, true, signal, 1);
   let isSecond = false;
-  const second = places.acquire(OTHERS, true, signal).then((slot) => {
+  const second = places.acquire(OTHERS, true, signal, 1).then((slot) => {
     isSecond = true;
     return slot;
   });
-  const token = places.acquire(APP, true, signal).then((slot) => slot.dispose());
-  const light = await places.acquire(OTHERS, false, signal);
-  const lighter = await places.acquire(OTHERS, false, signal);
+  const token = places.acquire(APP, true, signal, 1).then((slot) => slot.dispose());
+  const light = await places.acquire(OTHERS, false, signal, 1);
+  const lighter = await places.acquire(OTHERS, false, signal, 1);
   assert.not(isSecond);
   light.dispose();
   lighter.dispose();
@@ -223,13 +230,13 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
 load("up to 1000 calls wait, and the next call is refused at once", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.acquire(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal, 1);
   const waiting = Array.from(
     { length: 1000 },
-    () => places.acquire(OTHERS, false, new AbortController().signal),
+    () => places.acquire(OTHERS, false, new AbortController().signal, 1),
   );
   let error: unknown;
-  await places.acquire(OTHERS, false, signal).catch((thrown) => error = thrown);
+  await places.acquire(OTHERS, false, signal, 1).catch((thrown) => error = thrown);
   assert.instance(error, Refusal);
   for (const one of waiting) void one.then((slot) => slot.dispose());
   slot.dispose();
@@ -240,29 +247,27 @@ load("up to 1000 calls wait, and the next call is refused at once", async () => 
 load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.acquire(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal, 1);
   const leaving = new AbortController();
-  const left = places.acquire(OTHERS, false, leaving.signal).catch((error) => error);
-  const waiting = places.acquire(OTHERS, false, signal);
+  const left = places.acquire(OTHERS, false, leaving.signal, 1).catch((error) => error);
+  const waiting = places.acquire(OTHERS, false, signal, 1);
   assert.is(places.queuedCalls, 2);
   leaving.abort();
   assert.instance(await left, Refusal);
   assert.is(places.queuedCalls, 1);
   slot.dispose();
   (await waiting).dispose();
-  const error = await places.acquire(OTHERS, false, leaving.signal).catch((
-    error,
-  ) => error);
+  const error = await places.acquire(OTHERS, false, leaving.signal, 1).catch((error) => error);
   assert.instance(error, Refusal);
 });
 
 load("after close, waiting calls and later calls are refused", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.acquire(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal, 1);
   const waiting = [
-    places.acquire(OTHERS, false, signal),
-    places.acquire(APP, true, signal),
+    places.acquire(OTHERS, false, signal, 1),
+    places.acquire(APP, true, signal, 1),
   ];
   (await waiting[1]!).dispose();
   const left = waiting[0]!.catch((error) => error);
@@ -270,7 +275,7 @@ load("after close, waiting calls and later calls are refused", async () => {
   assert.instance(await left, Refusal);
   slot.dispose();
   assert.instance(
-    await places.acquire(OTHERS, false, signal).catch((error) => error),
+    await places.acquire(OTHERS, false, signal, 1).catch((error) => error),
     Refusal,
   );
 });

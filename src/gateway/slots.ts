@@ -74,8 +74,6 @@ interface Share {
 }
 
 export interface Slot {
-  /** The number of slots that this one counts as. */
-  readonly size: number;
   /** Gives the slot back. Repeated calls have no effect. */
   dispose(): void;
 }
@@ -168,7 +166,7 @@ export class Slots {
     client: CallingClient,
     isHeavy: boolean,
     signal: Signal,
-    calls: number = 1,
+    calls: number,
   ): Promise<Slot> {
     if (this.#isClosed) throw STOPPING;
     if (signal.aborted) throw reasonOf(signal);
@@ -274,6 +272,6 @@ export class Slots {
       if (isHeavy) this.#hasHeavy = false;
       this.#startNext();
     };
-    return { size, dispose };
+    return { dispose };
   }
 }
