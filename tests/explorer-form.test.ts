@@ -13,7 +13,7 @@ const DONE = { responses: { 200: { description: "Done" } } };
 
 const render = async (paths: JsonObject, more: JsonObject = {}) => {
   const document = await withHomes({ openapi: "3.1.1", info: { title: "A" }, paths, ...more });
-  return String((await renderContent(await readOutline(document))).main);
+  return String((await renderContent(await readOutline(document), true)).main);
 };
 
 async function dataOf(operation: JsonObject, path = "/a", method = "get", more: JsonObject = {}) {

@@ -80,7 +80,7 @@ for (const [language, commandOf] of Object.entries(PROGRAMS)) {
     const env = { ...process.env, NODEFACE_TOKEN: "secret" };
     try {
       for (const [form, texts] of FORMS) {
-        const code = writeSample(languagesFor("")[language]!, form, texts, base);
+        const code = writeSample(languagesFor("", true)[language]!, form, texts, base);
         await run(...commandOf(code), { env });
         const { request, body } = seen.at(-1)!;
         const expected = requestOf(form, texts, base);
@@ -106,7 +106,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
     fields: [{ name: "height", in: "query", types: ["integer"] }, { name: "b", in: "query" }],
   };
   const write = (api: string, name: string, texts: string[], base = "http://127.0.0.1:8080") =>
-    writeSample(languagesFor(api)[name]!, form, texts, base);
+    writeSample(languagesFor(api, true)[name]!, form, texts, base);
   assert.is(
     write("Bitcoin Core, Litecoin (JSON-RPC)", "bitcoin-cli", ["7", ""]),
     "bitcoin-cli -rpcconnect=127.0.0.1 -rpcport=8080 -rpcuser=any -rpcpassword=none getblockhash 7",
@@ -134,7 +134,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
   };
   const subscribe = (api: string, name: string) =>
     writeSample(
-      languagesFor(api)[name]!,
+      languagesFor(api, true)[name]!,
       subscription,
       ["newPendingTransactions", "true", "7", "true"],
       "http://127.0.0.1:8080",
@@ -147,7 +147,7 @@ samples("kinds have their own clients, where a call can be written so", () => {
     subscribe("Substrate", "WebSocket"),
     String.raw`\"params\":[\"newPendingTransactions\",true,7,true]`,
   );
-  assert.equal(Object.keys(languagesFor("Another API")), ["curl", "JavaScript", "Python"]);
+  assert.equal(Object.keys(languagesFor("Another API", true)), ["curl", "JavaScript", "Python"]);
   const namesAt = (isAtRoot: boolean) => Object.keys(languagesFor("Bitcoin Core", isAtRoot));
   assert.equal([true, false].map((isAtRoot) => namesAt(isAtRoot).includes("bitcoin-cli")), [
     true,

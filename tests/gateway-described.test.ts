@@ -188,7 +188,7 @@ described("forwarded operations have one server, whatever the description lists"
 
 described("the page shows each operation's permission and a working command", async () => {
   const outline = await readOutline(await say(TOKEN));
-  const html = String((await renderContent(outline)).main).replaceAll("<wbr>", "");
+  const html = String((await renderContent(outline, true)).main).replaceAll("<wbr>", "");
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
   assert.match(article("/read"), `<span class="mark public">public</span>`);
@@ -507,7 +507,7 @@ described(
 
 described("the page of a service without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
-  const { main } = await renderContent(await readOutline({ paths }));
+  const { main } = await renderContent(await readOutline({ paths }), true);
   assert.not.match(String(main), "not forwarded");
 });
 

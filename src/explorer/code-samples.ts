@@ -50,7 +50,7 @@ const AT_ROOT: readonly string[] = ["bitcoin-cli"];
  */
 export function languagesFor(
   api: string,
-  isAtRoot: boolean = true,
+  isAtRoot: boolean,
 ): Readonly<Record<string, Writer>> {
   const clients = CLIENTS.filter(([title, name]) =>
     api.startsWith(title) && (isAtRoot || !AT_ROOT.includes(name))

@@ -114,7 +114,7 @@ const BESIDE = /^(?!\/|#|\?|https?:)/i;
  *
  * @param isLinked if false, a link becomes its text and its address in parentheses
  */
-export function renderMarkdown(text: string, length: number, isLinked: boolean = true): Html {
+export function renderMarkdown(text: string, length: number, isLinked: boolean): Html {
   if (length === 0) return markup``;
   const shown = startOf(text, length);
   const rest = text.length - shown.length;
@@ -158,7 +158,7 @@ function blocks(lines: string[], isLinked: boolean): Html[] {
 export const renderInlineMarkdown = (
   text: string,
   length: number,
-  isLinked: boolean = true,
+  isLinked: boolean,
 ): Html => inline(shorten(text, length), isLinked);
 
 function inline(text: string, isLinked: boolean): Html {

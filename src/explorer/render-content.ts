@@ -163,7 +163,7 @@ const POSTED_TOO = markup`
   </p>`;
 
 /** @param isLinked whether links in the description stay links */
-export async function renderContent(outline: Outline, isLinked = true): Promise<PageContent> {
+export async function renderContent(outline: Outline, isLinked: boolean): Promise<PageContent> {
   const total = operationsOfOutline(outline).length;
   for (const level of LEVELS.filter(({ operations }) => total <= operations)) {
     const content = await render(outline, { ...level, isLinked }, total, total);

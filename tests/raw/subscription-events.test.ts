@@ -307,7 +307,7 @@ for (
     `the page's code for ${language} prints the notifications`,
     stage.test(async (url, node) => {
       const texts = ["logs", '{"topics":[]}'];
-      const code = writeSample(languagesFor(api)[language]!, FORM, texts, url);
+      const code = writeSample(languagesFor(api, true)[language]!, FORM, texts, url);
       const [command, ...words] = program;
       const child = spawn(command!, [...words, code], { cwd: `${ROOT}tests/gateway` });
       let printed = "";
