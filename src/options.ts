@@ -118,8 +118,6 @@ export interface DescriptionWithBase {
   readonly base?: string | undefined;
 }
 
-export type { NodeOptions, PageSettings } from "./setting-types.ts";
-
 /** Validated options, each in one normalized form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;

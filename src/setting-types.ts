@@ -4,7 +4,9 @@
  *
  * @module
  */
-import type { Duration, Field, SecretPlace, Source } from "./kinds/kind.ts";
+import type { Field, Source } from "./kinds/kind.ts";
+import type { SecretPlace } from "./kinds/parts.ts";
+import type { Duration } from "./units.ts";
 
 /** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
 export interface NodeOptions {

@@ -17,7 +17,7 @@ import {
   requestOf,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
-import type { Reference } from "../src/kinds/kind.ts";
+import type { Reference } from "../src/kinds/parts.ts";
 import { TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { hasOtherDescription } from "./head.ts";
 import { EventView } from "./events.ts";

@@ -7,7 +7,7 @@ import { Monitor } from "../src/info/monitor.ts";
 import { NodeMemory } from "../src/info/node-memory.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
-import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
+import type { InfoSettings, NodeSettings } from "../src/setting-types.ts";
 import type { Node } from "../src/node/node.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { milliseconds } from "../src/units.ts";

@@ -6,7 +6,7 @@ import { type Bytes, joinBytes } from "../src/bytes.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import { SecretSearch, withoutSecrets } from "../src/node/echo.ts";
 import type { NodeResponse } from "../src/node/http1.ts";
-import type { SecretPlace } from "../src/kinds/kind.ts";
+import type { SecretPlace } from "../src/kinds/parts.ts";
 import { forwarding, json, nodeOf, type PlayedAnswer, RPC } from "./_gateway.ts";
 import { createRandom } from "./_random.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "../src/explorer/form-request.ts";
 import { paramsOfQuery } from "../src/gateway/params.ts";
 import type { NodeOperation, NodeParameter } from "../src/openapi/node-operation.ts";
-import type { Reference } from "../src/kinds/kind.ts";
+import type { Reference } from "../src/kinds/parts.ts";
 import { showUnseen } from "../src/untrusted-text.ts";
 
 const requests = suite("the requests of forms");

@@ -10,7 +10,8 @@ import {
   lintSettings,
   lintTokens,
 } from "../src/gateway/lint-settings.ts";
-import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
+import { type Forward, resolveForward } from "../src/gateway/policy.ts";
+import type { ForwardSettings } from "../src/setting-types.ts";
 import type { NodeOperation } from "../src/openapi/node-operation.ts";
 import { forwardConflicts } from "../src/settings/configuration.ts";
 import { formatSettingDiagnostic } from "../src/settings/schema.ts";

@@ -7,7 +7,8 @@ import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/units.ts";
 import { readFields } from "../src/info/source-cache.ts";
-import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";
+import type { FieldOptions } from "../src/kinds/kind.ts";
+import type { Conversion } from "../src/kinds/parts.ts";
 
 const values = suite("info values");
 

@@ -23,7 +23,9 @@ const SETTINGS_HEAD = `/**
  *
  * @module
  */
-import type { Duration, Field, SecretPlace, Source } from "./kinds/kind.ts";
+import type { Field, Source } from "./kinds/kind.ts";
+import type { SecretPlace } from "./kinds/parts.ts";
+import type { Duration } from "./units.ts";
 `;
 
 const KIND_HEAD = `/**
@@ -44,9 +46,6 @@ import type {
   Reference,
   Test,
 } from "./parts.ts";
-
-export type { Duration };
-export type * from "./parts.ts";
 `;
 
 export function settingTypes(): string {

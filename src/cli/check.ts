@@ -22,7 +22,7 @@ import type { QueryOutcome } from "../info/sources.ts";
 import { clausesOf } from "../info/status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers, textOf } from "../json/values.ts";
-import type { Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription, lintForward } from "./check-description.ts";

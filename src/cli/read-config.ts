@@ -7,11 +7,10 @@
 import { DEFAULTS } from "../info/settings.ts";
 import { resolveForward } from "../gateway/policy.ts";
 import { isLoopback } from "../http/host-names.ts";
-import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
-import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, isThere, PlatformError, readFile } from "../platform.ts";
+import type { InfoSettings, NodeSettings, PageSettings } from "../setting-types.ts";
 import { type FileConfig, NEEDS_NODE } from "../settings/configuration.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
 import { ConfigError, readValue, UsageError } from "../settings/schema.ts";

@@ -6,7 +6,8 @@
 import type { LightSignal } from "../abort-signal.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
-import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
+import type { Kind } from "../kinds/kind.ts";
+import type { Listing, MethodCall, NamesIn, NameTree } from "../kinds/parts.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { SIZES } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind-document.ts";

@@ -7,11 +7,11 @@
 import { LightSignal } from "../abort-signal.ts";
 import { isNearby } from "../http/host-names.ts";
 import type { Info } from "../info/info.ts";
-import type { NodeSettings } from "../info/settings.ts";
 import type { Method } from "../kinds/interface.ts";
 import type { JsonRpcSource } from "../kinds/kind.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
+import type { NodeSettings } from "../setting-types.ts";
 
 type Params = NonNullable<JsonRpcSource["params"]>;
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { type JsonObject, textOf } from "../json/values.ts";
-import type { Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import {
   canBeSent,
   fillIn,

@@ -6,7 +6,7 @@
  */
 import { jsonOfText } from "../json/typed-text.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
-import type { Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import type { ParameterLocation } from "../openapi/node-operation.ts";
 import { isToken, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";

@@ -17,7 +17,7 @@ import {
 } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
-import type { Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { withoutParameters } from "../openapi/callable-operations.ts";
 import { isParameterLocation, type ParameterLocation } from "../openapi/node-operation.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";

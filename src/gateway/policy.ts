@@ -24,8 +24,6 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
   none: "off",
 };
 
-export type { ClientSettings, ForwardSettings } from "../setting-types.ts";
-
 /**
  * The setting `forward`: `off` forwards nothing, `reads` all read-only operations. See {@linkcode
  * ForwardSettings}.

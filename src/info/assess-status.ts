@@ -4,7 +4,8 @@
  * @module
  */
 import { textOf } from "../json/values.ts";
-import type { HealthRule, Reference, Test } from "../kinds/kind.ts";
+import type { HealthRule } from "../kinds/kind.ts";
+import type { Reference, Test } from "../kinds/parts.ts";
 import { failureOfStatus, mainFailure, SourceError } from "../node/failures.ts";
 import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import { excerpt } from "../untrusted-text.ts";

@@ -5,7 +5,8 @@
  */
 import type { LightSignal } from "../abort-signal.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
+import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { isBusy, mainFailure, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";

@@ -5,7 +5,8 @@
  * @module
  */
 import { textOf } from "../json/values.ts";
-import type { KindHealth, NetworkRules, Reference } from "../kinds/kind.ts";
+import type { KindHealth, NetworkRules } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import type { SourceError } from "../node/failures.ts";
 import { findFirst } from "../regular-expression.ts";
 import { type Duration, milliseconds } from "../units.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { resolvePointer, textOf } from "../json/values.ts";
-import type { Conversion } from "../kinds/kind.ts";
+import type { Conversion } from "../kinds/parts.ts";
 import { exact } from "../json/lossless.ts";
 import { findFirst } from "../regular-expression.ts";
 import { MILLISECONDS } from "../units.ts";

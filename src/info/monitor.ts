@@ -6,6 +6,7 @@
 import { textOf } from "../json/values.ts";
 import { Listeners } from "../listeners.ts";
 import type { Node } from "../node/node.ts";
+import type { InfoSettings } from "../setting-types.ts";
 import { CLOCK, type Clock } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
@@ -23,7 +24,7 @@ import { EXTRA_PATIENCE_MS, NodeReader, type Poll, type PollResult } from "./nod
 import type { NodeReport } from "./node-state.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
-import { type InfoSettings, timesOf } from "./settings.ts";
+import { timesOf } from "./settings.ts";
 import { externalKeys, readExamples } from "./source-cache.ts";
 import type { Sightings } from "./sightings.ts";
 import type { QueryOutcome } from "./sources.ts";

@@ -9,6 +9,7 @@ import type { Kind } from "../kinds/kind.ts";
 import type { Listeners } from "../listeners.ts";
 import { isBusy } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
+import type { InfoSettings } from "../setting-types.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import type { Now } from "./clock.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
@@ -23,7 +24,7 @@ import {
   settingsOf,
   withReach,
 } from "./query-plan.ts";
-import { type InfoSettings, type Times, timesOf } from "./settings.ts";
+import { type Times, timesOf } from "./settings.ts";
 import { RETRY_MS } from "./source-cache.ts";
 import { excused, excuseForbidden, type QueryOutcome, querySources, settle } from "./sources.ts";
 import type { NodeLog } from "./state-log.ts";

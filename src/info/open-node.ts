@@ -5,8 +5,9 @@
  */
 import type { Kinds } from "../kinds/kind.ts";
 import { Node } from "../node/node.ts";
+import type { NodeSettings } from "../setting-types.ts";
 import { milliseconds } from "../units.ts";
-import { DEFAULTS, type NodeSettings } from "./settings.ts";
+import { DEFAULTS } from "./settings.ts";
 
 /** @param own kinds beside the built-in ones; a built-in kind of the same name is replaced */
 export function openNode(settings: NodeSettings, own: Kinds): Node {

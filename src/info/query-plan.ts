@@ -4,10 +4,11 @@
  *
  * @module
  */
-import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
+import type { Field, FieldOptions, Kind, KindHealth, Source } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { NEEDED_KEYS } from "./fields.ts";
 import { filled, objectOf } from "../json/values.ts";
-import type { InfoSettings, NodeSettings } from "./settings.ts";
+import type { InfoSettings, NodeSettings } from "../setting-types.ts";
 import { milliseconds } from "../units.ts";
 
 /**

@@ -6,8 +6,6 @@
 import type { InfoSettings } from "../setting-types.ts";
 import { milliseconds } from "../units.ts";
 
-export type { EventSettings, InfoSettings, NodeSettings } from "../setting-types.ts";
-
 export const EVENT_DEFAULTS = { listeners: 1000, per_address: 250 } as const;
 
 /** Keys of `/v1/info` that only the service itself sets. */

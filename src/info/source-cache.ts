@@ -14,7 +14,8 @@
  *
  * @module
  */
-import type { FieldOptions, Reference } from "../kinds/kind.ts";
+import type { FieldOptions } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import type { Instant } from "./clock.ts";
 import { parseReference, type Plan, type PlannedSource, sourceNamesOf } from "./query-plan.ts";
 import type { PointerValues, QueryOutcome } from "./sources.ts";

@@ -7,7 +7,8 @@
 import { type LightSignal, withSignal } from "../abort-signal.ts";
 import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
-import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
+import type { GetSource, JsonRpcSource, PostSource } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import type { SecretChoice } from "../node/credentials.ts";
 import {
   ABSENT,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KindStatusCode } from "../kinds/kind.ts";
+import type { KindStatusCode } from "../kinds/parts.ts";
 import type { FailureCode, SourceError } from "../node/failures.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;

@@ -17,9 +17,6 @@ import type {
   Test,
 } from "./parts.ts";
 
-export type { Duration };
-export type * from "./parts.ts";
-
 export interface SourceOptions {
   /**
    * The maximum time for a response.

@@ -6,7 +6,8 @@
  * @module
  */
 import { isLoopback, isNearby } from "../http/host-names.ts";
-import type { AuthFile, Kinds, SecretPlace } from "../kinds/kind.ts";
+import type { Kinds } from "../kinds/kind.ts";
+import type { AuthFile, SecretPlace } from "../kinds/parts.ts";
 import type { Resource } from "../lazy.ts";
 import { keysInPath } from "../untrusted-text.ts";
 import { Digest } from "./digest.ts";

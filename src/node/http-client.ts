@@ -7,7 +7,7 @@
 import { toAbortSignal } from "../abort-signal.ts";
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
-import type { SecretPlace } from "../kinds/kind.ts";
+import type { SecretPlace } from "../kinds/parts.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import type { AddressBook } from "./address-book.ts";
 import { createConnector, SocketClient } from "./connection.ts";

@@ -6,7 +6,8 @@
 import { LightSignal } from "../abort-signal.ts";
 import { isLoopbackListener } from "../http/host-names.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
-import type { Kind, Kinds, SecretPlace } from "../kinds/kind.ts";
+import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { SecretPlace } from "../kinds/parts.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { IS_DENO } from "../platform.ts";

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { AuthFile, Kinds, SecretPlace } from "../kinds/kind.ts";
+import type { Kinds } from "../kinds/kind.ts";
+import type { AuthFile, SecretPlace } from "../kinds/parts.ts";
 import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type NoSecret, partsOfPlace } from "./secrets.ts";

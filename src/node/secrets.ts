@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { SecretPlace } from "../kinds/kind.ts";
+import type { SecretPlace } from "../kinds/parts.ts";
 import { ExpressionError, findAll } from "../regular-expression.ts";
 import { inSlices } from "../slices.ts";
 import { PlatformError, readFile, requireVariable, warnOfReaders } from "../platform.ts";

@@ -6,25 +6,25 @@
 import * as v from "valibot";
 import { LOGO_TYPES, type View, VIEWS } from "../explorer/page-settings.ts";
 import {
-  type ClientSettings,
   type Forward,
   FORWARD_DEFAULTS,
   FORWARDS,
-  type ForwardSettings,
   MEANT_FORWARD,
   type ResolvedForward,
   resolveForward,
 } from "../gateway/policy.ts";
 import type { Cors } from "../http/common-headers.ts";
 import type { Hosts } from "../http/host-trust.ts";
-import {
-  EVENT_DEFAULTS,
-  type EventSettings,
-  type InfoSettings,
-  type NodeSettings,
-} from "../info/settings.ts";
+import { EVENT_DEFAULTS } from "../info/settings.ts";
 import { listOf, objectOf } from "../json/values.ts";
 import type { LogCalls } from "../log.ts";
+import type {
+  ClientSettings,
+  EventSettings,
+  ForwardSettings,
+  InfoSettings,
+  NodeSettings,
+} from "../setting-types.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption } from "./flags.ts";
 import { infoSettings, nodeSettings } from "./node-schema.ts";
 import {

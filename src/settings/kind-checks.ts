@@ -5,7 +5,8 @@
  */
 import { linksOf, parseReference } from "../info/query-plan.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/values.ts";
-import type { Reference, Source } from "../kinds/kind.ts";
+import type { Source } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { mistakeInExpression } from "../regular-expression.ts";
 import { examplesIn } from "./kind-interface.ts";
 import { explainSource, placesOf } from "./node-schema.ts";

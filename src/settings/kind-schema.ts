@@ -9,14 +9,8 @@ import { LAG, SYNC_PAUSE } from "../info/evidence.ts";
 import { KIND_STATUS_CODES } from "../info/status.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
 import { objectOf } from "../json/values.ts";
-import type {
-  DerivedKeys,
-  Kind,
-  KindAuth,
-  KindHealth,
-  Listing,
-  NetworkRules,
-} from "../kinds/kind.ts";
+import type { Kind, KindAuth, KindHealth, NetworkRules } from "../kinds/kind.ts";
+import type { DerivedKeys, Listing } from "../kinds/parts.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { diagnosticsOfKind } from "./kind-checks.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";

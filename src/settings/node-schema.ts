@@ -4,19 +4,13 @@
  * @module
  */
 import * as v from "valibot";
-import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
+import { DEFAULTS } from "../info/settings.ts";
 import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
-import type {
-  AuthFile,
-  Field,
-  Kind,
-  Reference,
-  SecretPlace,
-  Source,
-  SourceOptions,
-} from "../kinds/kind.ts";
+import type { Field, Kind, Source, SourceOptions } from "../kinds/kind.ts";
+import type { AuthFile, Reference, SecretPlace } from "../kinds/parts.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import type { InfoSettings, NodeSettings } from "../setting-types.ts";
 import { CLI_OPTIONS } from "./flags.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {

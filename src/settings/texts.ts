@@ -8,7 +8,7 @@ import { CREDENTIALS_DIRECTORY, isAnchored } from "../platform.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { RESERVED_KEYS } from "../info/settings.ts";
 import { REFERENCE } from "../info/query-plan.ts";
-import type { Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/parts.ts";
 import { bytesOf, DURATION, type Duration, milliseconds, SIZE as SIZE_FORM } from "../units.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";

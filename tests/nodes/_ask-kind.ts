@@ -1,6 +1,6 @@
 /** Starts a real node, calls the operations of its kind, and stops the node. */
 import { createNodeface } from "../../src/index.ts";
-import type { NodeOptions } from "../../src/options.ts";
+import type { NodeOptions } from "../../src/setting-types.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { type JsonObject, objectOf } from "../../src/json/values.ts";
