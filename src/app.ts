@@ -15,7 +15,7 @@ import { hostTrust } from "./http/host-trust.ts";
 import { Prefix } from "./http/prefix.ts";
 import { goneOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
-import { notFound, problem } from "./http/problem.ts";
+import { notFound, problemResponse } from "./http/problem.ts";
 import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST, useJsonType } from "./http/response.ts";
 import {
   type Handler,
@@ -88,7 +88,7 @@ export class App implements Nodeface {
       const error = new TypeError("fetch expects a Request");
       this.onError(error);
       const common = this.#headersFor({ headers: new Headers() });
-      return nativeOf(complete(problem(500, FAILED), common, { method: "GET" }));
+      return nativeOf(complete(problemResponse(500, FAILED), common, { method: "GET" }));
     }
     const target = parseTarget(request.url);
     const path = this.#options.prefix === ""
@@ -172,7 +172,7 @@ export class App implements Nodeface {
       return complete(response, routed.common, request);
     } catch (error) {
       if (error === UNREADABLE_CONTENT) {
-        return complete(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
+        return complete(problemResponse(400, UNREADABLE_CONTENT.message), routed.common, request);
       }
       if (goneOf(request).aborted) {
         return complete(
@@ -184,7 +184,7 @@ export class App implements Nodeface {
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;
       this.#options.log(message, { code: "error", level: "error", error });
-      return complete(problem(500, FAILED), routed.common, request);
+      return complete(problemResponse(500, FAILED), routed.common, request);
     }
   }
 
@@ -213,7 +213,7 @@ export class App implements Nodeface {
     const mayBeProgram = trust === "private" && this.#options.isInNetwork;
     const isServed = trust === "served" || (mayBeProgram && isProgram(request.headers));
     if (isServed) return undefined;
-    const refusal = problem(421, HOST_NOT_SERVED);
+    const refusal = problemResponse(421, HOST_NOT_SERVED);
     useJsonType(refusal, request.headers.get("accept") ?? "");
     return refusal;
   }
@@ -247,7 +247,7 @@ export class App implements Nodeface {
     const handleHealth: Handler = (routed) => {
       const accepted = readAccepted(routed.target.search);
       if (accepted) return respondWith(this.#resources.health(accepted), routed);
-      return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
+      return problemResponse(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     };
     return [
       this.#get("/v1/info", handleInfo),
@@ -274,9 +274,11 @@ export class App implements Nodeface {
       const handleAllowed: Handler = (routed) => {
         // CORS middleware of a host may let other origins send `X-Nodeface`.
         if (!isAllowedCaller(routed.request, origins, isStandalone)) {
-          return problem(403, `Pages of other origins may not read ${path}`);
+          return problemResponse(403, `Pages of other origins may not read ${path}`);
         }
-        if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);
+        if (hasTokenInQuery(routed.target.search)) {
+          return problemResponse(400, TOKEN_IN_QUERY.message);
+        }
         return handle(routed);
       };
       routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
@@ -305,7 +307,7 @@ export class App implements Nodeface {
     // page read a response, so requests of pages are refused.
     const handle: Handler = (routed) =>
       isReadByOtherOrigin(routed.request)
-        ? problem(403, "Pages of other origins may not read /v1/metrics")
+        ? problemResponse(403, "Pages of other origins may not read /v1/metrics")
         : respondWith(this.#resources.measure(meters, this.#calls.load), routed);
     return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
   }
@@ -345,7 +347,7 @@ export class App implements Nodeface {
    */
   #pageOrNode(locate: (routed: RoutedRequest) => string): Handler {
     return async (routed) => {
-      if (isWebSocket(routed.request)) return problem(400, NO_WEBSOCKET);
+      if (isWebSocket(routed.request)) return problemResponse(400, NO_WEBSOCKET);
       const response = await this.#respondFromNode(routed) ?? redirect(locate(routed));
       response.headers.append("vary", "Accept");
       return response;

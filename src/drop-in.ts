@@ -12,7 +12,7 @@ import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { isWalletPath } from "./gateway/wallets.ts";
 import type { CommonHeadersFor } from "./http/common-headers.ts";
 import { isWellKnown } from "./http/own-paths.ts";
-import { notAllowed, notFound, problem } from "./http/problem.ts";
+import { notAllowed, notFound, problemResponse } from "./http/problem.ts";
 import { isWebSocket, prefersHtml } from "./http/request.ts";
 import type { Route, RoutedRequest } from "./http/routes.ts";
 import type { Resources } from "./resources/resources.ts";
@@ -62,7 +62,7 @@ export class DropIn {
     if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
       return notFound(path, this.#resources.hint);
     }
-    if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
+    if (isWebSocket(request)) return problemResponse(400, NO_WEBSOCKET);
     const { table, takesRpc, methods } = await this.#placeAt(path);
     if (takesRpc || leadsToExplorer(path)) {
       const allowed = new Set([...leadsToExplorer(path) ? ["GET", "HEAD"] : [], ...methods ?? []]);

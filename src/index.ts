@@ -16,7 +16,7 @@ export type {
   OperationObject,
   PathParameters,
 } from "./host-operations/operation.ts";
-export { nativeProblem as problem } from "./http/problem.ts";
+export { problem } from "./http/problem.ts";
 export type { Cors } from "./http/common-headers.ts";
 export type { Hosts } from "./http/host-trust.ts";
 export type { HostInfo } from "./info/query-plan.ts";

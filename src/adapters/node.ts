@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { notFound, problem } from "../http/problem.ts";
+import { notFound, problemResponse } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
 import { hasRawBody } from "./message-request.ts";
 import { respond, serveHttp } from "./node-server.ts";
@@ -84,7 +84,7 @@ function isParsed(message: IncomingMessage): boolean {
 const refuseOutside = (): Response => notFound("", "", SECURITY_HEADERS);
 
 const refuseParsed = (): Response =>
-  problem(
+  problemResponse(
     500,
     "The host has read the content of this request already; mount Nodeface before body parsers",
     // The rest of the content may never be read.

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
 import { parseTarget } from "../http/target.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { problem } from "../http/problem.ts";
+import { problemResponse } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
 import { object, readValue, refuseOptions, text, wholeNumber } from "../settings/schema.ts";
 
@@ -282,7 +282,7 @@ export function refusal(
   detail: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return problem(status, detail, { ...SECURITY_HEADERS, ...headers });
+  return problemResponse(status, detail, { ...SECURITY_HEADERS, ...headers });
 }
 
 /** For a handshake that the app accepts while the server closes: nothing would end its session. */

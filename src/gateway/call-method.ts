@@ -6,7 +6,7 @@
 import { parsePercent } from "../decode.ts";
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
-import { notAllowed, notFound, problem } from "../http/problem.ts";
+import { notAllowed, notFound, problemResponse } from "../http/problem.ts";
 import { completeResponse, type HttpStatus } from "../http/response.ts";
 import type { Resource } from "../lazy.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
@@ -119,7 +119,7 @@ function refuseAsNode(error: RpcError): Response {
   const { code, messageJson: message, data } = error;
   const status = statusOfNodeError(error);
   const members = { code, message, data };
-  return problem(status, "The node refused the call", status === 503 ? LATER : {}, members);
+  return problemResponse(status, "The node refused the call", status === 503 ? LATER : {}, members);
 }
 
 function statusOfNodeError(error: RpcError): HttpStatus {

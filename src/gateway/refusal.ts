@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { problem, withHint } from "../http/problem.ts";
+import { problemResponse, withHint } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
 import { clauseOf, failureOf, isBusy, SourceError } from "../node/failures.ts";
 import { CODES, type RpcFailure } from "../node/json-rpc.ts";
@@ -44,7 +44,7 @@ export const invalidCall = (message: string, status: HttpStatus = 400): Refusal 
 
 export function problemOfRefusal({ status, message, details }: Refusal): Response {
   const { hint = "", members = {}, headers } = details;
-  return problem(status, withHint(message, hint), headers, members);
+  return problemResponse(status, withHint(message, hint), headers, members);
 }
 
 export const LATER = { "retry-after": "5" };

@@ -7,7 +7,7 @@ import { parsePercent } from "../decode.ts";
 import { normalizePath, PathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/browsers.ts";
 import { type Cors, createCommonHeaders } from "../http/common-headers.ts";
-import { problem } from "../http/problem.ts";
+import { problemResponse } from "../http/problem.ts";
 import { READ_BY_HOST } from "../http/request.ts";
 import { ResponseClass } from "../http/response.ts";
 import type { OtherRoute } from "../http/routes.ts";
@@ -36,12 +36,12 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
         // prevent the call. CORS middleware of the host may let any page read a response.
         const isFromOther = method === "GET" ? isReadByOtherOrigin : isFromOtherOrigin;
         if (!isAllowed && isFromOther(request)) {
-          return problem(403, "Pages of other origins may not call this operation");
+          return problemResponse(403, "Pages of other origins may not call this operation");
         }
         const values = template.match(normalizePath(path))!.map((text) => parsePercent(text));
         const wrong = template.names.find((_, i) => values[i] === undefined);
         if (wrong !== undefined) {
-          return problem(400, `"${wrong}" in the path is not encoded as UTF-8`);
+          return problemResponse(400, `"${wrong}" in the path is not encoded as UTF-8`);
         }
         const params = Object.fromEntries(template.names.map((name, i) => [name, values[i]!]));
         return callOperation(operation, request, params, context);

@@ -10,7 +10,7 @@ import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
 import { unrefTimer } from "../with-timeout.ts";
 import { goneOf, type ServedRequest } from "./request.ts";
-import { problem } from "./problem.ts";
+import { problemResponse } from "./problem.ts";
 import { bareResponse } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
@@ -130,12 +130,12 @@ export class EventStream<Name extends string> {
     const asked = query.getAll("events").flatMap((list) => list.split(","))
       .map((name) => name.trim());
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
-      return problem(400, `"events" must be a list of: ${names.join(", ")}`);
+      return problemResponse(400, `"events" must be a list of: ${names.join(", ")}`);
     }
     if (request.method === "HEAD") return bareResponse(200, EVENT_HEADERS);
     const client = address && clientAt(address);
     const obstacle = this.#obstacleFor(client);
-    if (obstacle !== undefined) return problem(503, obstacle, { "retry-after": "5" });
+    if (obstacle !== undefined) return problemResponse(503, obstacle, { "retry-after": "5" });
     const wanted = new Set([...asked.length > 0 ? asked : names, "snapshot"]);
     return bareResponse(200, EVENT_HEADERS, this.#streamFor(request, client, wanted));
   }

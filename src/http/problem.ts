@@ -21,18 +21,18 @@ import { bareResponse, nativeOf, PROBLEM, titleOf } from "./response.ts";
  * if (!peer) throw problem(404, `Unknown peer ${id}`);
  * ```
  */
-export const nativeProblem = (
+export const problem = (
   status: number,
   detail: string,
   headers?: Readonly<Record<string, string>>,
-): Response => nativeOf(problem(status, detail, headers));
+): Response => nativeOf(problemResponse(status, detail, headers));
 
 /**
- * Like {@linkcode nativeProblem}, but returns a `ResponseClass`, which takes less time to create.
+ * Like {@linkcode problem}, but returns a `ResponseClass`, which takes less time to create.
  *
  * @param members further members, each with its JSON
  */
-export function problem(
+export function problemResponse(
   status: number,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
@@ -84,10 +84,10 @@ export function notFound(
     ? `/v1${path}`
     : "/v1/spec for the available paths";
   const detail = `This path is not served; see ${place}`;
-  return problem(404, withHint(detail, hint), headers);
+  return problemResponse(404, withHint(detail, hint), headers);
 }
 
 export function notAllowed(methods: readonly string[], hint: string): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
-  return problem(405, withHint(`This path allows ${allow}`, hint), { allow });
+  return problemResponse(405, withHint(`This path allows ${allow}`, hint), { allow });
 }

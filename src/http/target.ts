@@ -4,7 +4,7 @@
  * @module
  */
 import { memoize } from "../lazy.ts";
-import { problem } from "./problem.ts";
+import { problemResponse } from "./problem.ts";
 import type { ServedRequest } from "./request.ts";
 
 /** RFC 9110, section 4.1, recommends a limit of at least 8000 octets. */
@@ -65,12 +65,15 @@ export function refuseMalformed(
 ): Response | undefined {
   const { rawUrl = request.url } = request;
   if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
-    return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
+    return problemResponse(
+      414,
+      `The request target may have at most ${TARGET_LENGTH_MAX} characters`,
+    );
   }
   const isWellFormed = target.pathname !== "" && hostOf(request, target) !== "" &&
     !BACKSLASH_IN_PATH.test(rawUrl);
   if (isWellFormed) return undefined;
-  return problem(400, "The request target or the Host header is malformed");
+  return problemResponse(400, "The request target or the Host header is malformed");
 }
 
 export const hostOf = ({ headers }: HostRequest, { host }: RequestTarget): string =>
