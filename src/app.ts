@@ -111,7 +111,8 @@ export class App implements Nodeface {
   readonly matches: Nodeface["matches"] = (request) =>
     this.#findPath(this.#prefix.pathsBelow(request)) !== undefined;
 
-  readonly covers: Nodeface["matches"] = (request) => this.#prefix.pathsBelow(request).length > 0;
+  readonly isBelowPrefix: Nodeface["matches"] = (request) =>
+    this.#prefix.pathsBelow(request).length > 0;
 
   readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();
 

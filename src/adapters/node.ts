@@ -64,7 +64,7 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
     // `fetch` would take the path for one whose prefix a router has removed.
-    const isOutside = !next && app.covers?.({ url, originalUrl: original }) === false;
+    const isOutside = !next && app.isBelowPrefix?.({ url, originalUrl: original }) === false;
     const refusal = isOutside ? refuseOutside : isParsed(message) ? refuseParsed : undefined;
     // Deno 2.9 reads no further request while content is unread.
     response.once("finish", () => message.resume());

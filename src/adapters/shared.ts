@@ -23,7 +23,9 @@ export interface Servable {
   /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /** Tells whether a path may be below the app's prefix. @default true for every request */
-  covers?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+  isBelowPrefix?(
+    request: { readonly url: string; readonly originalUrl?: string | undefined },
+  ): boolean;
 }
 
 /**
