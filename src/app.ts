@@ -13,7 +13,12 @@ import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers
 import type { Representation } from "./http/representation.ts";
 import { hostTrust } from "./http/host-trust.ts";
 import { Prefix } from "./http/prefix.ts";
-import { goneOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
+import {
+  disconnectSignalOf,
+  isWebSocket,
+  type ServedRequest,
+  UNREADABLE_CONTENT,
+} from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problemResponse } from "./http/problem.ts";
 import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST, useJsonType } from "./http/response.ts";
@@ -175,7 +180,7 @@ export class App implements Nodeface {
       if (error === UNREADABLE_CONTENT) {
         return complete(problemResponse(400, UNREADABLE_CONTENT.message), routed.common, request);
       }
-      if (goneOf(request).aborted) {
+      if (disconnectSignalOf(request).aborted) {
         return complete(
           new Response(null, { status: STATUS_CLIENT_CLOSED_REQUEST }),
           routed.common,

@@ -64,17 +64,17 @@ function open(
   );
   node.begin(first);
   const listen = (
-    { query = "", id, address, method = "GET", gone }: {
+    { query = "", id, address, method = "GET", disconnectSignal }: {
       query?: string;
       id?: string;
       address?: string;
       method?: string;
-      gone?: AbortSignal;
+      disconnectSignal?: AbortSignal;
     } = {},
   ) => {
     const headers = { ...id !== undefined && { "last-event-id": id } };
     const request = new Request("http://localhost/v1/events", { headers, method });
-    if (gone) Object.assign(request, { gone });
+    if (disconnectSignal) Object.assign(request, { disconnectSignal });
     return node.stream.open(request, new URLSearchParams(query), address);
   };
   const read = (how: Parameters<typeof listen>[0] = {}) => {
@@ -292,7 +292,7 @@ events("a stream ends after an hour if the host may not tell that its client lef
   try {
     const { node, read } = open();
     const unwatched = read();
-    const watched = read({ gone: new AbortController().signal });
+    const watched = read({ disconnectSignal: new AbortController().signal });
     const [{ id } = { id: "" }] = await unwatched.events();
     passed = 3_590_000;
     check();

@@ -822,7 +822,7 @@ const leasing = (timeout = 10_000) => {
     isRead = true,
   ) => {
     const lease = new Lease(capacity, {
-      gone: new AbortController().signal,
+      disconnectSignal: new AbortController().signal,
       client: hasToken ? APP : undefined,
     });
     const url = new URL(`${node.url}/${length}`);
@@ -881,7 +881,7 @@ const failureOf = (promise: Promise<unknown>): Promise<string> =>
 load("a call leaves nothing at its connection, which may last for thousands of calls", async () => {
   const { capacity } = leasing();
   const connection = new LightSignal();
-  const lease = new Lease(capacity, { gone: connection });
+  const lease = new Lease(capacity, { disconnectSignal: connection });
   await lease.begin({ isHeavy: false });
   assert.ok(connection.hasListeners);
   lease.dispose();
@@ -893,7 +893,7 @@ load("a long text of our own counts until it is sent, or until others need the m
   const { capacity } = leasing();
   const { budget } = capacity;
   const respond = (length: number) => {
-    const lease = new Lease(capacity, { gone: new AbortController().signal });
+    const lease = new Lease(capacity, { disconnectSignal: new AbortController().signal });
     const held = lease.holdUntilSent([new Uint8Array(length)]) as HeldBytes;
     lease.dispose();
     return held;
@@ -923,7 +923,7 @@ load("a call whose client is dropped to make room for its response is not sent",
   const waiting = new ReservedBytes(capacity.budget, "response");
   others.set(96 * MIB);
   waiting.offer(() => client.abort(new Error("too slow")));
-  const lease = new Lease(capacity, { gone: client });
+  const lease = new Lease(capacity, { disconnectSignal: client });
   await lease.begin({ isHeavy: false });
   const request = { method: "GET", url: new URL(`${node.url}/1`), headers: {}, body: undefined };
   const operation = { access: "read" } as NodeOperation;
@@ -935,7 +935,7 @@ load("a call whose client is dropped to make room for its response is not sent",
 
 load("the id that a response repeats counts, too", async () => {
   const { capacity } = leasing();
-  const lease = new Lease(capacity, { gone: new AbortController().signal });
+  const lease = new Lease(capacity, { disconnectSignal: new AbortController().signal });
   await lease.begin({ isHeavy: false });
   const held = lease.holdUntilSent([new Uint8Array(MIB)]) as HeldBytes;
   lease.dispose();
@@ -947,7 +947,7 @@ load("the id that a response repeats counts, too", async () => {
 load("the memory for reading a response counts while the response is read", async () => {
   const { capacity, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
-  const lease = new Lease(capacity, { gone: new AbortController().signal });
+  const lease = new Lease(capacity, { disconnectSignal: new AbortController().signal });
   await lease.begin({ isHeavy: false });
   const reader = new Sender(capacity, lease);
   reader.reserve(32 * MIB);
@@ -987,7 +987,7 @@ load("after a reload, what has been read too slowly is dropped", async () => {
 load("the body of an abandoned call counts until the node has finished", async () => {
   const { capacity, hold } = leasing();
   const left = new LightSignal();
-  const lease = new Lease(capacity, { gone: left });
+  const lease = new Lease(capacity, { disconnectSignal: left });
   assert.ok(lease.requestBytes.set(20 * MIB));
   await lease.begin({ isHeavy: false });
   const sender = new Sender(capacity, lease);
@@ -1007,8 +1007,8 @@ load("the body of an abandoned call counts until the node has finished", async (
 
 load("a response whose client disconnects, or loses its right, is dropped", async () => {
   const { capacity } = leasing();
-  for (const which of ["gone", "token"]) {
-    const ends = { gone: new LightSignal(), token: new LightSignal() };
+  for (const which of ["disconnectSignal", "token"]) {
+    const ends = { disconnectSignal: new LightSignal(), token: new LightSignal() };
     const lease = new Lease(capacity, { ...ends, client: APP });
     assert.ok(lease.requestBytes.set(MIB));
     await lease.begin({ isHeavy: false });
@@ -1017,7 +1017,7 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
     const response = new ResponseInParts(held, {});
     lease.dispose();
     assert.is(capacity.budget.taken, MIB);
-    ends[which as "gone" | "token"].abort(new Error("over"));
+    ends[which as "disconnectSignal" | "token"].abort(new Error("over"));
     assert.is(capacity.budget.taken, 0);
     assert.is(await failureOf(response.arrayBuffer()), "over");
   }
@@ -1025,9 +1025,9 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
 
 load("a refused call counts, even if its client has left before it is refused", () => {
   const { capacity } = leasing();
-  const [gone, quota] = [new LightSignal(), new Quota(100)];
-  const lease = new Lease(capacity, { gone, quota });
-  gone.abort(new Error("gone"));
+  const [disconnectSignal, quota] = [new LightSignal(), new Quota(100)];
+  const lease = new Lease(capacity, { disconnectSignal, quota });
+  disconnectSignal.abort(new Error("gone"));
   lease.charge(new Refusal(401, 0, "The token is not valid"));
   assert.match(quota.headers.ratelimit!, "r=90;");
 });

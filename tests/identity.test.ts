@@ -414,7 +414,7 @@ identity("a write that could not be sent is not said to be carried out perhaps",
     verified++;
     return Promise.resolve(undefined);
   });
-  const lease = new Lease(capacity, { gone: new AbortController().signal });
+  const lease = new Lease(capacity, { disconnectSignal: new AbortController().signal });
   const operation = { access: "write" } as NodeOperation;
   const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
   await lease.begin({ isHeavy: false });

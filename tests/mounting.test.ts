@@ -230,7 +230,7 @@ for (const consumed of ["wholly", "partly", "into a text"]) {
 }
 
 for (const method of ["GET", "POST"]) {
-  mounting(`\`gone\` of a ${method} request is aborted when its client disconnects`, async () => {
+  mounting(`\`disconnectSignal\` of a ${method} request tells that its client leaves`, async () => {
     let arrive: (request: ServedRequest) => void;
     let close: () => void;
     const arrived = new Promise<ServedRequest>((resolve) => arrive = resolve);
@@ -247,11 +247,11 @@ for (const method of ["GET", "POST"]) {
       const client = new AbortController();
       const body = method === "POST" ? "content" : null;
       const asked = globalThis.fetch(url, { method, body, signal: client.signal });
-      const { gone } = await arrived;
-      assert.is(gone!.aborted, false);
+      const { disconnectSignal } = await arrived;
+      assert.is(disconnectSignal!.aborted, false);
       client.abort();
       await Promise.all([closed, asked.catch(() => {})]);
-      assert.is(gone!.aborted, true);
+      assert.is(disconnectSignal!.aborted, true);
     });
   });
 }

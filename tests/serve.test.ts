@@ -155,8 +155,8 @@ serving("a handler that stops reading the content sees no client that has left",
     const reader = request.body!.getReader();
     await reader.read();
     await reader.cancel();
-    const { signal, gone = signal } = request as ServedRequest;
-    return new Response(String([signal.aborted, gone.aborted]));
+    const { signal, disconnectSignal = signal } = request as ServedRequest;
+    return new Response(String([signal.aborted, disconnectSignal.aborted]));
   };
   await using server = await serve({ fetch: fetchFirst }, { port: 0 });
   const body = new ReadableStream<Uint8Array>({

@@ -270,7 +270,7 @@ function prepare(request: Writable, server: BunServer): Upgrade | undefined {
   const length = Number(request.headers.get("content-length"));
   if (length > 0 && length <= SHORT_MAX) readWhole(request);
   request.connect = connect;
-  request.tellsLeaving = true;
+  request.signalTellsDisconnect = true;
   return request.upgrade = isHandshake(request) ? new Upgrade() : undefined;
 }
 

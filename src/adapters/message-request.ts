@@ -50,7 +50,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   /** srvx would take content whose reading the handler has cancelled for a client that has left. */
   override get signal(): AbortSignal {
-    return this.#abortSignal ??= toAbortSignal(this.gone);
+    return this.#abortSignal ??= toAbortSignal(this.disconnectSignal);
   }
 
   get drainsContent(): boolean {
@@ -61,7 +61,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     return this.#node.req.url;
   }
 
-  get gone(): Signal {
+  get disconnectSignal(): Signal {
     return this.#lightSignal ??= this.#watch();
   }
 
@@ -91,13 +91,15 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   #watch(): LightSignal {
     const { req: message, res: response } = this.#node;
-    const gone = new LightSignal();
+    const disconnectSignal = new LightSignal();
     const onClose = () => {
       if (response.writableEnded && !message.errored) return;
-      gone.abort(message.errored ?? new DOMException("The client has disconnected", "AbortError"));
+      disconnectSignal.abort(
+        message.errored ?? new DOMException("The client has disconnected", "AbortError"),
+      );
     };
     response.once("close", onClose);
     if (response.destroyed) onClose();
-    return gone;
+    return disconnectSignal;
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { goneOf } from "../http/request.ts";
+import { disconnectSignalOf } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import { Budget, ReservedBytes } from "./budget.ts";
@@ -68,7 +68,7 @@ export class CallHandler {
     protocol: CallProtocol,
     call: Omit<Call, "lease">,
   ): Promise<Response> {
-    const lease = gateway.lease(goneOf(call.request), call.caller);
+    const lease = gateway.lease(disconnectSignalOf(call.request), call.caller);
     try {
       return await protocol.respond(gateway, { ...call, lease });
     } catch (error) {

@@ -14,16 +14,16 @@ export class Deadline {
   readonly nodeSignal: LightSignal = new LightSignal();
   isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #ignoreGone: () => void;
+  readonly #ignoreDisconnect: () => void;
   readonly #ignoreToken: (() => void) | undefined;
 
   /**
-   * @param gone is aborted when the client disconnects
+   * @param disconnectSignal is aborted when the client disconnects
    * @param token is aborted when the client may not call any more
    */
-  constructor(gone: Signal, token: Signal | undefined) {
+  constructor(disconnectSignal: Signal, token: Signal | undefined) {
     const abort = (reason: unknown) => this.clientSignal.abort(reason);
-    this.#ignoreGone = onAbort(gone, abort);
+    this.#ignoreDisconnect = onAbort(disconnectSignal, abort);
     this.#ignoreToken = token && onAbort(token, abort);
   }
 
@@ -53,7 +53,7 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#ignoreGone();
+    this.#ignoreDisconnect();
     this.#ignoreToken?.();
   }
 }

@@ -197,11 +197,11 @@ export class Gateway {
   /**
    * The caller of this function must dispose the lease.
    *
-   * @param gone is aborted when the client disconnects
+   * @param disconnectSignal is aborted when the client disconnects
    */
-  lease(gone: Signal, { client }: Caller): Lease {
+  lease(disconnectSignal: Signal, { client }: Caller): Lease {
     return new Lease(this.#capacity, {
-      gone,
+      disconnectSignal,
       client: client?.settings,
       quota: this.quotaOf({ client }),
       token: client?.token,
@@ -310,7 +310,7 @@ export class Recording {
   fail(error: unknown): Refusal {
     const isRead = this.#operation.access === "read";
     const refusal = refusalOf(error, isRead);
-    this.end(this.#lease.gone.aborted ? STATUS_CLIENT_CLOSED_REQUEST : refusal.status);
+    this.end(this.#lease.disconnectSignal.aborted ? STATUS_CLIENT_CLOSED_REQUEST : refusal.status);
     return refusal;
   }
 }

@@ -33,7 +33,7 @@ const LONG_POLL_MS = 65_000;
 /** Whom a lease is for. */
 interface LeaseHolder {
   /** Aborted when the client disconnects. */
-  readonly gone: Signal;
+  readonly disconnectSignal: Signal;
   /** @default all callers without a token */
   readonly client?: CallingClient | undefined;
   readonly quota?: Quota | undefined;
@@ -53,7 +53,7 @@ type Phase = "waiting" | "calling" | "sending" | "ended";
 
 /** A batch has only one lease. The code that creates a lease must call `dispose`. */
 export class Lease {
-  readonly gone: Signal;
+  readonly disconnectSignal: Signal;
   readonly client: CallingClient;
   readonly quota: Quota | undefined;
   readonly token: Signal | undefined;
@@ -71,15 +71,18 @@ export class Lease {
   #pending: Promise<UpstreamResponse> | undefined;
   /** The long response that is being sent. */
   #held: HeldBytes | undefined;
-  constructor(capacity: Capacity, { gone, client = ANONYMOUS, quota, token }: LeaseHolder) {
-    this.gone = gone;
+  constructor(
+    capacity: Capacity,
+    { disconnectSignal, client = ANONYMOUS, quota, token }: LeaseHolder,
+  ) {
+    this.disconnectSignal = disconnectSignal;
     this.client = client;
     this.quota = quota;
     this.token = token;
     const isNamed = client !== ANONYMOUS;
     this.requestBytes = new ReservedBytes(capacity.budget, isNamed ? "named client" : "body");
     this.responseBytes = new ReservedBytes(capacity.budget, isNamed ? "named client" : "response");
-    this.deadline = new Deadline(gone, token);
+    this.deadline = new Deadline(disconnectSignal, token);
     this.#capacity = capacity;
     capacity.add(this);
   }

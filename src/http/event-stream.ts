@@ -9,7 +9,7 @@ import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createRunId } from "../run-id.ts";
 import { unrefTimer } from "../with-timeout.ts";
-import { goneOf, type ServedRequest } from "./request.ts";
+import { disconnectSignalOf, type ServedRequest } from "./request.ts";
 import { problemResponse } from "./problem.ts";
 import { bareResponse } from "./response.ts";
 
@@ -163,7 +163,7 @@ export class EventStream<Name extends string> {
         listener = {
           client,
           controller,
-          endsAt: request.gone || request.tellsLeaving
+          endsAt: request.disconnectSignal || request.signalTellsDisconnect
             ? Infinity
             : performance.now() + UNWATCHED_MAX_MS,
           wantsMore: false,
@@ -173,7 +173,7 @@ export class EventStream<Name extends string> {
         controller.enqueue(encodeText(writeRetry()));
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
-        onAbort(goneOf(request), () => this.#remove(listener));
+        onAbort(disconnectSignalOf(request), () => this.#remove(listener));
       },
       pull: () => {
         listener.wantsMore = true;

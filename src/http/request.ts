@@ -19,9 +19,12 @@ export interface ServedRequest extends Request {
   /** Returns the client's address on runtimes where `ip` is absent. */
   readonly findIp?: (() => string | undefined) | undefined;
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
-  readonly gone?: Signal | undefined;
-  /** True if `signal` surely is aborted when the client disconnects, where `gone` is missing. */
-  readonly tellsLeaving?: boolean | undefined;
+  readonly disconnectSignal?: Signal | undefined;
+  /**
+   * True if `signal` surely is aborted when the client disconnects, where `disconnectSignal` is
+   * missing.
+   */
+  readonly signalTellsDisconnect?: boolean | undefined;
   /**
    * True if the server can send a `ResponseClass`. Other servers may accept only a native
    * `Response`.
@@ -70,7 +73,8 @@ export function clientAddress(
  * Returns the signal that is aborted when the client disconnects. `signal` itself is read only if
  * it must be, since that adds a listener to each request.
  */
-export const goneOf = (request: ServedRequest): Signal => request.gone ?? request.signal;
+export const disconnectSignalOf = (request: ServedRequest): Signal =>
+  request.disconnectSignal ?? request.signal;
 
 /**
  * Reads until the content ends, `accept` returns false, or `stop` aborts. Rejects if the content

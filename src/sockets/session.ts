@@ -99,7 +99,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #waitingBytes: ReservedBytes;
-  readonly #gone = new LightSignal();
+  readonly #disconnectSignal = new LightSignal();
   /** Resolves when the last message that waited may begin. */
   #turn: Promise<void> = Promise.resolve();
   /** Ends the connection if others need the memory. */
@@ -296,7 +296,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const table = await gateway.table();
     const caller = await this.#identify();
     if (!caller || this.#reason) return;
-    const lease = gateway.lease(this.#gone, caller);
+    const lease = gateway.lease(this.#disconnectSignal, caller);
     const deferred: Subscription[] = [];
     const connection: OwnConnection = {
       send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),
@@ -340,7 +340,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     if (this.#reason) return;
     this.#reason = reason;
     this.#handshake.token?.removeEventListener("abort", this.#endRight);
-    this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
+    this.#disconnectSignal.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();

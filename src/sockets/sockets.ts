@@ -18,7 +18,7 @@ import {
   Refusal,
   STOPPING,
 } from "../gateway/refusal.ts";
-import { goneOf, type ServedRequest } from "../http/request.ts";
+import { disconnectSignalOf, type ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
@@ -148,7 +148,7 @@ export class Sockets implements SessionOwner, Subscriber {
     const peer = new SsePeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
     peer.attach(session);
-    onAbort(goneOf(request), () => peer.leave());
+    onAbort(disconnectSignalOf(request), () => peer.leave());
     const outcome = await session.subscribe({ entry, params, isHeavy: false });
     return { outcome, events: peer.body };
   }
