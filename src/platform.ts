@@ -305,7 +305,7 @@ export const CLOCK_GOES_ON: boolean = ["darwin", "win32"].includes(globalThis.pr
 export const residentMemory = (): number | undefined =>
   globalThis.process?.memoryUsage?.().rss || undefined;
 
-const GROUP = 0o040, OTHERS = 0o004;
+const READABLE_BY_GROUP = 0o040, READABLE_BY_OTHERS = 0o004;
 const STAT_TIMEOUT_MS = 2000;
 
 /**
@@ -319,8 +319,8 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
     const { stat } = builtin("node:fs/promises", NO_FILES);
     const found = async () => await stat(await fileUrl(path));
     const { mode, uid } = await inTime(path, STAT_TIMEOUT_MS, found);
-    const isOfOthers = (mode & OTHERS) !== 0;
-    if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
+    const isOfOthers = (mode & READABLE_BY_OTHERS) !== 0;
+    if (!isOfOthers && !(mode & READABLE_BY_GROUP && uid === process.getuid?.())) return undefined;
     const who = isOfOthers ? "every user of this machine" : "its group";
     const octal = (mode & 0o7777).toString(8).padStart(4, "0");
     return `${name} ${path} can be read by ${who} (mode ${octal}); chmod 600 keeps it secret`;

@@ -32,7 +32,8 @@ const contentSecurityPolicy = (origins: readonly string[], isPlain: boolean) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const OTHERS: Readonly<Record<View, Html>> = {
+/** The link to the other view, for each view. */
+const OTHER_VIEW: Readonly<Record<View, Html>> = {
   reference: markup`<a id="other" href="${V1}spec/simple">Simple page</a>`,
   simple: markup`<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
@@ -125,7 +126,7 @@ export class Page {
       description: summary,
       head: markup`
         <header id="node" data-title="${title}" data-api="${api}" data-version="${version}"${flags}>
-          ${renderHead(text, icon, !isPlain && OTHERS[view], lines)}
+          ${renderHead(text, icon, !isPlain && OTHER_VIEW[view], lines)}
         </header>`,
       examples: view === "simple" && !isPlain && renderExamples(ofNode, sources),
       styles: markup`<style>${trustOwn(STYLES[view])}</style>`,

@@ -213,7 +213,7 @@ export function originsOf(document: JsonObject, most: number = LIMITS.origins): 
   const origins = new Set<string>();
   let left = ORIGINS_TRIED_MAX;
   for (const server of serversOf(document)) {
-    for (const url of expandUrl({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+    for (const url of expandUrl({ ...server, url: schemeAndHostOf(textOf(server.url) ?? "") })) {
       if (left-- === 0) return [...origins];
       if (!URL.canParse(url)) continue;
       const { origin } = new URL(url);
@@ -235,7 +235,7 @@ export function checkServers(
     diagnostics.add("note", message, () => 0);
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
-    const open = variablesOf(hostOf(textOf(server.url) ?? ""));
+    const open = variablesOf(schemeAndHostOf(textOf(server.url) ?? ""));
     for (const [name, member] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(member);
       // If a variable has no `enum`, the page uses only its default. The page's
@@ -293,7 +293,7 @@ export function variablesWithoutLogin({ url, variables }: JsonObject): JsonObjec
   return left || Object.keys(all).some((name) => changed[name] !== all[name]) ? changed : undefined;
 }
 
-function hostOf(url: string): string {
+function schemeAndHostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 

@@ -13,7 +13,7 @@ import {
   OPENAPI_3_1,
   OPENAPI_3_2,
   OPENRPC_1_3,
-  OTHERS,
+  OTHER_MEMBERS,
   type Rows,
   SWAGGER,
 } from "./tables.ts";
@@ -151,7 +151,7 @@ export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | 
   const rule = members?.get(key);
   if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
-  return isExtension ? undefined : members?.get(OTHERS);
+  return isExtension ? undefined : members?.get(OTHER_MEMBERS);
 }
 
 function itemOf(shape: Shape, key: string): Shape | undefined {

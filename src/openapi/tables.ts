@@ -20,7 +20,7 @@ export type Rows = Readonly<Record<string, string>>;
 /**
  * The key of a rule that applies to every member without its own rule, except extensions (`x-…`).
  */
-export const OTHERS = "*";
+export const OTHER_MEMBERS = "*";
 
 /** The type of a string that names a schema or refers to one. */
 export const MAPPED = "mappedSchema";
