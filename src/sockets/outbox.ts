@@ -24,6 +24,11 @@ interface OutboxEvents {
   onStuck(): void;
 }
 
+/**
+ * A response waits in `#readyLength` until most of those before have been read, a notification in
+ * `#deferredLength` until our response has been sent, and both then in `unsentBytes` of the peer.
+ * What the client has read of them is `#queuedBytes` without `unsentBytes`.
+ */
 export class Outbox {
   readonly #peer: Peer;
   readonly #events: OutboxEvents;
@@ -35,7 +40,7 @@ export class Outbox {
   #deferredLength = 0;
   /** The number of bytes that had to wait, whether the client has read them or not. */
   #queuedBytes = 0;
-  /** The number of those bytes that the client had read at the last check. */
+  /** The highest number of those bytes that the client had read at a check. */
   #readBefore = 0;
   /** Resolves when the responses so far have been sent. */
   sending: Promise<void> = Promise.resolve();
@@ -51,6 +56,11 @@ export class Outbox {
     return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength;
   }
 
+  /** The number of bytes that had to wait, and that the client has read. */
+  get #readBytes(): number {
+    return this.#queuedBytes - this.#peer.unsentBytes;
+  }
+
   /** Tells whether the client has to read before more is sent. */
   get isFull(): boolean {
     return this.#peer.unsentBytes > FULL_MAX;
@@ -58,8 +68,7 @@ export class Outbox {
 
   /** Tells whether the client has read since the last call of this method. */
   noteProgress(): boolean {
-    const read = this.#queuedBytes - this.#peer.unsentBytes;
-    const before = this.#readBefore;
+    const read = this.#readBytes, before = this.#readBefore;
     this.#readBefore = Math.max(read, before);
     return read > before;
   }
@@ -115,7 +124,7 @@ export class Outbox {
     let interval = 1;
     while (!this.#isClosed && this.#peer.unsentBytes > most) {
       const now = performance.now();
-      const read = this.#queuedBytes - this.#peer.unsentBytes;
+      const read = this.#readBytes;
       throughput ??= new Throughput(MIN_READ_RATE, read, now);
       if (throughput.isTooLow(read, now)) return this.#events.onStuck();
       await new Promise((resolve) => setTimeout(resolve, interval));

@@ -64,7 +64,7 @@ const END_REASONS = {
 export type EndReason = keyof typeof END_REASONS;
 
 /** What calls get that come while the connection is ending. */
-const ENDING: Readonly<Record<"node" | "stopping", Refusal>> = {
+const REFUSALS_WHILE_ENDING: Readonly<Record<"node" | "stopping", Refusal>> = {
   node: new Refusal(503, CODES.notReached, END_REASONS.node[1]),
   stopping: STOPPING,
 };
@@ -91,6 +91,15 @@ const OVERDUE_MS = 25_000;
 
 const PING_MS = 25_000, SILENCE_MS = 55_000;
 
+/**
+ * What the client has in memory is limited whenever it grows: `unread` by a limit of its own, and
+ * `waiting` by the bytes that all clients share (`#waitingBytes`). Once a second, `check` compares
+ * its times: how fast a long message arrives (`#arrival`), the last sign of life (`#heardAt`) and
+ * ping (`#pingedAt`), and since when it has had too much to read (`#fullSince`).
+ *
+ * A connection first refuses calls (`#refusalWhileEnding`), if it can wait for those that run, and
+ * then ends (`#endReason`).
+ */
 export class Session implements PeerEvents, NodeSocketOwner {
   readonly subscriptions: Subscriptions;
   readonly #owner: SessionOwner;
@@ -110,9 +119,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
-  /** Refuses the calls that come while those before have their responses. */
-  #ending: Refusal | undefined;
-  #reason: EndReason | undefined;
+  /** The response to calls that come while those before are responded to. */
+  #refusalWhileEnding: Refusal | undefined;
+  #endReason: EndReason | undefined;
 
   constructor(owner: SessionOwner, peer: SessionPeer, handshake: Handshake) {
     this.#owner = owner;
@@ -143,7 +152,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** The length of what the client has not read, and of its messages that wait for others. */
   get unread(): number {
-    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.unreadLength;
+    return this.#endReason ? 0 : this.#outbox.waiting + this.#inbox.unreadLength;
   }
 
   /**
@@ -151,13 +160,13 @@ export class Session implements PeerEvents, NodeSocketOwner {
    * node has sent for it.
    */
   get waiting(): number {
-    if (this.#reason) return 0;
+    if (this.#endReason) return 0;
     return this.unread + this.#inbox.pendingLength + (this.#peer.unfinishedBytes ?? 0) +
       this.subscriptions.unreadLength;
   }
 
   onText(text: string): void {
-    if (this.#reason) return;
+    if (this.#endReason) return;
     this.#owner.counts?.countMessage("received");
     this.#heardAt = performance.now();
     this.#arrival = undefined;
@@ -185,8 +194,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
    * Refuses further calls, and ends the connection when the client has the responses to those that
    * run, or after `RESPONDING_MS`.
    */
-  async endAfterCalls(reason: keyof typeof ENDING): Promise<void> {
-    this.#ending ??= ENDING[reason];
+  async endAfterCalls(reason: keyof typeof REFUSALS_WHILE_ENDING): Promise<void> {
+    this.#refusalWhileEnding ??= REFUSALS_WHILE_ENDING[reason];
     const answered = this.#inbox.drain().then(() => {
       // Else the events of a busy subscription would keep the outbox full.
       this.subscriptions.end();
@@ -197,7 +206,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   end(reason: EndReason): void {
-    if (this.#reason) return;
+    if (this.#endReason) return;
     const { unsentBytes } = this.#peer;
     this.#finish(reason);
     // A closing frame would wait behind what the client does not read, which keeps the memory.
@@ -214,30 +223,47 @@ export class Session implements PeerEvents, NodeSocketOwner {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
+    if (this.#arrivesTooSlowly(now)) return this.end("flood");
+    if (this.#isSilent(now)) return this.end("silent");
+    this.#pingWhenDue(now);
+    this.#offerOverdue(now);
+    // This may end the connection, after which nothing may be offered.
+    this.subscriptions.check(now);
+    this.#limitWaiting();
+  }
+
+  /** Starts, continues or ends the measurement of a long message. */
+  #arrivesTooSlowly(now: number): boolean {
     const { unfinishedBytes = 0 } = this.#peer;
     // While reading is paused, a message cannot become whole.
     const isArriving = !this.#inbox.isPaused && unfinishedBytes > UNFINISHED_MAX;
-    this.#arrival = isArriving
-      ? this.#arrival ?? new Throughput(MIN_CALL_RATE, unfinishedBytes, now)
-      : undefined;
-    if (this.#arrival?.isTooLow(unfinishedBytes, now)) return this.end("flood");
+    if (!isArriving) this.#arrival = undefined;
+    else this.#arrival ??= new Throughput(MIN_CALL_RATE, unfinishedBytes, now);
+    return this.#arrival?.isTooLow(unfinishedBytes, now) ?? false;
+  }
+
+  /** Looks for a sign of life besides messages and control frames. */
+  #isSilent(now: number): boolean {
     // While reading is paused or a long message arrives, no sign of life can. A ping waits behind
     // what the client is still reading.
-    const isAlive = isArriving || this.#inbox.isPaused || this.#outbox.noteProgress();
+    const isAlive = this.#arrival || this.#inbox.isPaused || this.#outbox.noteProgress();
     this.#heardAt = Math.max(isAlive ? now : this.#heardAt, this.#peer.readAt ?? 0);
-    if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
-    if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
-      this.#pingedAt = now;
-      this.#peer.ping();
-      this.subscriptions.ping();
-    }
+    return now - this.#heardAt > SILENCE_MS;
+  }
+
+  #pingWhenDue(now: number): void {
+    if (now - this.#pingedAt <= (this.#peer.pingInterval ?? PING_MS)) return;
+    this.#pingedAt = now;
+    this.#peer.ping();
+    this.subscriptions.ping();
+  }
+
+  /** Lets others have the memory of a client that has not read for long. */
+  #offerOverdue(now: number): void {
     this.#fullSince = this.#outbox.isFull ? this.#fullSince ?? now : undefined;
     const isOverdue = now - (this.#fullSince ?? now) > OVERDUE_MS;
     if (isOverdue) this.#waitingBytes.offer(this.#drop);
     else this.#waitingBytes.withdraw();
-    // This may end the connection, after which nothing may be offered.
-    this.subscriptions.check(now);
-    this.#limitWaiting();
   }
 
   /** Resolves when the client can take the next notification. */
@@ -287,15 +313,15 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   async #respond(message: string): Promise<void> {
     await this.#takeTurn();
-    if (this.#ending) {
-      const text = await refuseMessage(this.#ending, message);
+    if (this.#refusalWhileEnding) {
+      const text = await refuseMessage(this.#refusalWhileEnding, message);
       if (text !== undefined) this.#outbox.respond(text);
       return await this.#outbox.sending;
     }
     const { gateway } = this.#owner;
     const table = await gateway.table();
     const caller = await this.#identify();
-    if (!caller || this.#reason) return;
+    if (!caller || this.#endReason) return;
     const lease = gateway.lease(this.#disconnectSignal, caller);
     const deferred: Subscription[] = [];
     const connection: OwnConnection = {
@@ -337,8 +363,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   #finish(reason: EndReason): void {
-    if (this.#reason) return;
-    this.#reason = reason;
+    if (this.#endReason) return;
+    this.#endReason = reason;
     this.#handshake.token?.removeEventListener("abort", this.#endRight);
     this.#disconnectSignal.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#inbox.close();
