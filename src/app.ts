@@ -9,9 +9,9 @@ import { VIEWS } from "./explorer/page-settings.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
-import { isAllowedCaller, isProgram, isReadByOtherOrigin } from "./http/browsers.ts";
+import { isAllowedCaller, isReadByOtherOrigin } from "./http/browsers.ts";
 import type { Representation } from "./http/representation.ts";
-import { hostTrust } from "./http/host-trust.ts";
+import { HostGuard } from "./http/host-guard.ts";
 import { Prefix } from "./http/prefix.ts";
 import {
   disconnectSignalOf,
@@ -21,7 +21,7 @@ import {
 } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problemResponse } from "./http/problem.ts";
-import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST, useJsonType } from "./http/response.ts";
+import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST } from "./http/response.ts";
 import {
   type Handler,
   type Matched,
@@ -54,6 +54,7 @@ export class App implements Nodeface {
   readonly #options: ResolvedOptions;
   readonly #resources: Resources;
   readonly #calls: CallRoutes;
+  readonly #hosts: HostGuard;
   /** The route of the node's own paths. */
   readonly #root: Route | undefined;
   readonly #prefix: Prefix;
@@ -69,14 +70,15 @@ export class App implements Nodeface {
     const node = openNode(options.node, options.kinds);
     this.#resources = new Resources(options, node);
     this.#calls = new CallRoutes(options, node, this.#resources);
+    this.#hosts = new HostGuard(options.hosts, options.isInNetwork);
     const { dropIn } = this.#calls;
-    this.#root = dropIn && this.#guarded(dropIn.route);
+    this.#root = dropIn && this.#hosts.guard(dropIn.route);
     this.#prefix = new Prefix(options.prefix);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
     this.#routes = new Routes(
       this.#table(),
-      operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
+      operationRoutes(options.operations, options.cors).map((route) => this.#hosts.guard(route)),
       ({ request, path }) => {
         if (isWebSocket(request)) return NO_WEBSOCKET;
         const isOff = path === "/v1/metrics" && !options.meters;
@@ -197,7 +199,7 @@ export class App implements Nodeface {
   #handshake(routed: RoutedRequest): Response | Promise<Response | undefined> {
     const [route] = this.#routes.at(routed.path).values();
     if (route) routed.matched = route;
-    return this.#refuseHost(routed) ?? this.#calls.handshake(routed);
+    return this.#hosts.refuse(routed) ?? this.#calls.handshake(routed);
   }
 
   /** Of the possible paths, one of ours comes before the node's. */
@@ -211,29 +213,14 @@ export class App implements Nodeface {
     if (malformed) return malformed;
     // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding
     // either.
-    return this.#options.cors === "*" ? undefined : this.#refuseHost(routed);
-  }
-
-  #refuseHost({ request, target }: RoutedRequest): Response | undefined {
-    const trust = hostTrust(this.#options.hosts, request, target);
-    const mayBeProgram = trust === "private" && this.#options.isInNetwork;
-    const isServed = trust === "served" || (mayBeProgram && isProgram(request.headers));
-    if (isServed) return undefined;
-    const refusal = problemResponse(421, HOST_NOT_SERVED);
-    useJsonType(refusal, request.headers.get("accept") ?? "");
-    return refusal;
-  }
-
-  /** Returns a route that refuses requests for a host name that is not served. */
-  #guarded<R extends Route>(route: R): R {
-    return { ...route, handle: (routed) => this.#refuseHost(routed) ?? route.handle(routed) };
+    return this.#options.cors === "*" ? undefined : this.#hosts.refuse(routed);
   }
 
   /** The router tries the routes in this order, so the most requested routes come first. */
   #table(): Route[] {
     return [
       ...this.#infoRoutes(),
-      ...this.#calls.routes.map((route) => this.#guarded(route)),
+      ...this.#calls.routes.map((route) => this.#hosts.guard(route)),
       ...this.#liveRoutes(),
       ...this.#pageRoutes(),
       ...this.#metricsRoutes(),
@@ -287,7 +274,7 @@ export class App implements Nodeface {
         }
         return handle(routed);
       };
-      routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
+      routes.push(this.#hosts.guard(this.#get(path, handleAllowed, headersFor)));
     };
     add("/v1/events", (routed) => this.#resources.openEvents(routed));
     if (history) add("/v1/history", serving(history));
@@ -298,8 +285,7 @@ export class App implements Nodeface {
     return (["", ...VIEWS] as const).map((name) => {
       const handle: Handler = (routed) => {
         // A page under a host name that may be hostile must not ask for the token.
-        const { request, target } = routed;
-        const isPlain = hostTrust(this.#options.hosts, request, target) !== "served";
+        const isPlain = !this.#hosts.isServed(routed);
         return respondWith(this.#resources.page(name, isPlain), routed);
       };
       return this.#get(name ? `/v1/spec/${name}` : "/v1/spec", handle);
@@ -315,7 +301,7 @@ export class App implements Nodeface {
       isReadByOtherOrigin(routed.request)
         ? problemResponse(403, "Pages of other origins may not read /v1/metrics")
         : respondWith(this.#resources.measure(meters, this.#calls.load), routed);
-    return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
+    return [this.#hosts.guard(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
   }
 
   #descriptionRoutes(): Route[] {
@@ -368,7 +354,6 @@ export class App implements Nodeface {
   }
 }
 
-const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
 
 const serving = (resource: Resource<Representation>): Handler => (routed) =>

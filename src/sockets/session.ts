@@ -301,7 +301,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const deferred: Subscription[] = [];
     const outcome = await (await this.subscriptions.send(call, true, deferred)).outcome;
     this.#outbox.release(deferred);
-    if (outcome.error) this.#finish(this.#ending ? "node" : "left");
+    if (outcome.error) this.#finish(this.#refusalWhileEnding ? "node" : "left");
     for (const subscription of deferred) void this.#endFinished(subscription);
     return outcome;
   }
