@@ -1,12 +1,12 @@
 /**
  * The table of routes: finds the route of a request, and responds to requests with other methods.
  *
- * | path                                        | served by                                    |
- * | ------------------------------------------- | -------------------------------------------- |
- * | of the service (`own-paths`)                | the routes that `app` and `call-routes` list |
- * | of an operation of the host                 | `host-operations`                            |
- * | `/` and `/v1`, if the client wants no page  | the node, as below, if it has the path       |
- * | any other path, with `forward.at_root`      | the node (`drop-in`)                         |
+ * | path                                        | served by                              |
+ * | ------------------------------------------- | -------------------------------------- |
+ * | of the service (`own-paths`)                | `own-routes` and `call-routes`         |
+ * | of an operation of the host                 | `host-operations`                      |
+ * | `/` and `/v1`, if the client wants no page  | the node, as below, if it has the path |
+ * | any other path, with `forward.at_root`      | the node (`drop-in`)                   |
  *
  * An operation of the host replaces `/v1/events` and `/v1/history`.
  *

@@ -42,6 +42,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["resources"],
     ["drop-in.ts"],
     ["call-routes.ts"],
+    ["own-routes.ts"],
     ["app.ts"],
     ["index.ts"],
   ],
