@@ -30,6 +30,16 @@ export const createApp = (checked: CheckedOptions): App => new App(withDefaults(
 /**
  * Hosts may use the functions of a `Nodeface` without the object, so these functions do not need
  * `this`.
+ *
+ * A service ends in parts:
+ *
+ * | ending              | called by                          | what goes on after it             |
+ * | ------------------- | ---------------------------------- | --------------------------------- |
+ * | `endStreams`        | a server that closes               | all else; new streams can begin   |
+ * | `endRemovedClients` | each reload of the configuration   | calls of other clients            |
+ * | `endCalls`          | a reload that changes how to call  | requests without a call           |
+ * | `closeWhenIdle`     | a reload, of the replaced service  | requests and calls that had begun |
+ * | `close`             | the host; the command when it ends | requests, with old values         |
  */
 export class App implements Nodeface {
   readonly onError: ResolvedOptions["onError"];
@@ -168,27 +178,15 @@ export class App implements Nodeface {
     }
   }
 
-  /** Called by a server that closes. */
+  /** Ends streams and connections, which would keep a server from closing. */
   readonly endStreams = (): void => {
     this.#resources.events.stream.endStreams();
     void this.#calls.sockets?.endSessions();
   };
 
-  readonly close = async (): Promise<void> => {
-    this.endCalls();
-    await this.#resources.close();
-  };
-
-  readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
-
-  /** Ends connections and streams; closes the service when it has finished what it began. */
-  async retire(): Promise<void> {
-    const retiring = this.#calls.endSockets();
-    this.#resources.end();
-    // A request or a message may begin a call.
-    await Promise.allSettled([...this.#begun, retiring]);
-    await this.#calls.gateway?.idle();
-    await this.close();
+  /** Ends the calls of clients that the next configuration does not have, or not as they are. */
+  endRemovedClients(forward: ResolvedOptions["forward"]): void {
+    this.#calls.gateway?.clients.endAllBut(forward?.clients ?? []);
   }
 
   /** Ends connections and refuses calls that wait; those that run have a few seconds to end. */
@@ -197,10 +195,22 @@ export class App implements Nodeface {
     this.#calls.gateway?.close();
   }
 
-  /** Ends the calls of clients that the next configuration does not have, or not as they are. */
-  endOtherClients(forward: ResolvedOptions["forward"]): void {
-    this.#calls.gateway?.clients.endAllBut(forward?.clients ?? []);
+  /** Ends connections and streams; closes the service when it has finished what it began. */
+  async closeWhenIdle(): Promise<void> {
+    const ending = this.#calls.endSockets();
+    this.#resources.end();
+    // A request or a message may begin a call.
+    await Promise.allSettled([...this.#begun, ending]);
+    await this.#calls.gateway?.idle();
+    await this.close();
   }
+
+  readonly close = async (): Promise<void> => {
+    this.endCalls();
+    await this.#resources.close();
+  };
+
+  readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
 }
 
 const FAILED = "Internal error; the log of the service has the reason";

@@ -397,11 +397,11 @@ clients("a client that a reload removes has no rights, even in calls that waited
   });
   const calls = all.map(({ name }) => ask("/v1/node/balance", { headers: bearer(tokenOf(name)) }));
   await until(() => node.received.length === 1);
-  (app as App).endOtherClients(resolveForward({ open: [], clients: all.slice(0, 1) }));
-  const retired = (app as App).retire();
+  (app as App).endRemovedClients(resolveForward({ open: [], clients: all.slice(0, 1) }));
+  const closing = (app as App).closeWhenIdle();
   begin();
   assert.equal((await Promise.all(calls)).map(({ status }) => status), [200, 401]);
-  await retired;
+  await closing;
 });
 
 clients("tokens are not read while nothing runs under one", async () => {

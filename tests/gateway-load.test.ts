@@ -1112,7 +1112,7 @@ load("a service that is replaced finishes what it began, even a call without a s
   });
   const begun = ["/v1/health", "/v1/info", "/v1/node/status"].map((path) => ask(path));
   await until(() => held.length === 2);
-  const retired = (app as App).retire();
+  const closing = (app as App).closeWhenIdle();
   node.answer = result("1");
   for (const response of held) {
     const { url } = requests.get(response)!;
@@ -1121,7 +1121,7 @@ load("a service that is replaced finishes what it began, even a call without a s
   const [health, info, call] = await Promise.all(begun);
   assert.equal([health!.status, call!.status], [200, 200]);
   assert.is((await info!.json()).status, "ok");
-  await retired;
+  await closing;
   const { detail } = await (await ask("/v1/node/status")).json();
   assert.is(detail, "The service is stopping");
 });

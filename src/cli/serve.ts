@@ -204,7 +204,7 @@ class Service {
       const before = this.#current;
       this.#current = next;
       this.#watch();
-      this.#retire(before, config);
+      this.#closeWhenIdle(before, config);
       const { host, port } = this.#first;
       await logSettings({ ...config, host, port }, this.#log);
       this.#log("the configuration has been read again", "info");
@@ -227,20 +227,20 @@ class Service {
       next.forward?.clients.some((other) => other.name === name) ?? false;
     for (const { nodeface, config: { forward } } of [this.#current, ...this.#replaced]) {
       if (forward) {
-        nodeface.endOtherClients({ ...forward, clients: forward.clients.filter(isIn) });
+        nodeface.endRemovedClients({ ...forward, clients: forward.clients.filter(isIn) });
       }
     }
     return this.config.forward?.clients.some((client) => !isIn(client)) ?? false;
   }
 
   /** All previous services finish what they began, with the rights that are left. */
-  #retire(before: RunningService, next: Config): void {
+  #closeWhenIdle(before: RunningService, next: Config): void {
     this.#replaced.add(before);
     for (const { nodeface, config } of this.#replaced) {
-      nodeface.endOtherClients(next.forward);
+      nodeface.endRemovedClients(next.forward);
       if (!isEqual(calledBy(config), calledBy(next))) nodeface.endCalls();
     }
-    void before.nodeface.retire().finally(() => this.#replaced.delete(before));
+    void before.nodeface.closeWhenIdle().finally(() => this.#replaced.delete(before));
   }
 
   #watch(): void {
