@@ -61,6 +61,10 @@ const escape = (text: string) =>
 export const joinParts = (parts: readonly Part[], separator: Part): Html =>
   new Html(parts.map(write).join(write(separator)));
 
+const NAME_LENGTH_MAX = 200;
+
+export const shortText = (text: string): string => shorten(text, NAME_LENGTH_MAX);
+
 /** Takes HTML or CSS of this service as it is. A text from elsewhere must not get here. */
 export const trustOwn = (own: string): Html => new Html(own);
 

@@ -4,8 +4,11 @@
  *
  * @module
  */
+import { onceFor } from "../json/values.ts";
 import { UNSEEN } from "../untrusted-text.ts";
-import type { ShownOperation } from "./read-outline.ts";
+import { markup, type Part } from "./html.ts";
+import { operationsOfOutline, type Outline, type ShownOperation } from "./read-outline.ts";
+import { COPY } from "./render-form.ts";
 
 type Listed = Pick<ShownOperation, "nodeName" | "call" | "access" | "isOpenable">;
 
@@ -33,6 +36,17 @@ export function readEnabled(operations: readonly Listed[]): Enabled {
     open: isWhole ? [READS, ...names] : [...names],
     hasClients: operations.some(({ call }) => call === "token"),
   };
+}
+
+/** The page has it in its head, in its notes and at each level of detail. */
+export const enabledIn: (outline: Outline) => Enabled = onceFor((outline) =>
+  readEnabled(operationsOfOutline(outline))
+);
+
+/** Renders the lines, if a setting enables the operation. */
+export function renderOpening(operation: ShownOperation, enabled: Enabled): Part {
+  const lines = writeOpening(operation, enabled);
+  return lines && markup`<div class="command"><pre><code>${lines}</code></pre>${COPY}</div>`;
 }
 
 /** Returns an empty string if no setting enables the operation. */

@@ -102,6 +102,9 @@ export async function readOutline(document: unknown): Promise<Outline> {
   };
 }
 
+export const operationsOfOutline = ({ sections }: Outline): readonly ShownOperation[] =>
+  sections.flatMap(({ operations }) => operations);
+
 class SectionReader {
   readonly #root: JsonObject;
   readonly #sections = new Map<string, Section>();

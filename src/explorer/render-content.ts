@@ -5,9 +5,8 @@
  * @module
  */
 import { gzip } from "../http/content-coding.ts";
-import { objectOf, onceFor } from "../json/values.ts";
+import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/node-operation.ts";
-import { trimSlashes } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { OperationForm } from "./form-request.ts";
@@ -18,16 +17,23 @@ import {
   type Part,
   renderInlineMarkdown,
   renderMarkdown,
+  shortText,
   SIMPLE_PAGE,
   trustOwn,
   V1,
 } from "./html.ts";
-import { MARK_LABELS, methodNameOf } from "./labels.ts";
-import { OWN_TITLE } from "./head.ts";
-import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
+import { MARK_LABELS } from "./labels.ts";
+import { type Enabled, enabledIn, renderOpening, writeOpening } from "./opening.ts";
 import type { Item } from "./read-items.ts";
-import { type Outline, readOutline, type Section, type ShownOperation } from "./read-outline.ts";
-import { COPY, renderFirst, renderForm } from "./render-form.ts";
+import {
+  operationsOfOutline,
+  type Outline,
+  readOutline,
+  type Section,
+  type ShownOperation,
+} from "./read-outline.ts";
+import { renderForm } from "./render-form.ts";
+import { renderStart } from "./render-start.ts";
 
 /** What the page knows of an operation, and Scalar is told too. */
 export interface OperationNotes {
@@ -108,12 +114,6 @@ function* notesOf(outline: Outline): Iterable<readonly [string, OperationNotes]>
   }
 }
 
-const operationsOfOutline = ({ sections }: Outline) =>
-  sections.flatMap(({ operations }) => operations);
-
-/** The page has it in its head, in its notes and at each level of detail. */
-const enabledIn = onceFor((outline: Outline) => readEnabled(operationsOfOutline(outline)));
-
 /**
  * Limits for each level of detail. Lengths are in characters. If the page is too large, it is
  * rendered again with the next lower level of detail.
@@ -148,7 +148,7 @@ const LEVELS: readonly Level[] = DETAILS.about.map((_, level) =>
 );
 
 const GZIP_BYTES_MAX = 80_000, HTML_LENGTH_MAX = 2_000_000;
-const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
+const NAVIGATION_TAGS_MAX = 200;
 
 /** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
@@ -230,120 +230,6 @@ function renderSection(
       </details>`
     : markup`${heading}${about}${articles}`;
   return markup`<section aria-labelledby="${id}">${content}</section>`;
-}
-
-const COMMON_MAX = 5;
-
-/**
- * Renders the first lines of the page: how many operations are enabled, the address for clients, a
- * call with its response, and the most common operations.
- *
- * @param shown the anchors of the operations that are shown below
- */
-function renderStart(outline: Outline, address: string, shown: PageContent["anchors"]): Html {
-  // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
-  // POST.
-  const named = new Map<string, ShownOperation>();
-  for (const one of operationsOfOutline(outline)) {
-    if (one.nodeName !== undefined && !named.has(one.nodeName)) named.set(one.nodeName, one);
-  }
-  const operations = [...named.values()];
-  const callable = operations.filter(({ call }) => call === "open" || call === "token");
-  const simple = [...callable, ...operationsOfOutline(outline)].filter(isSimpleRead);
-  const usual = simple.filter(({ isCommon }) => isCommon);
-  const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
-  const common = (callable.length > 0 ? callable : operations)
-    .filter(({ isCommon, anchor }) => isCommon && shown.has(anchor)).slice(0, COMMON_MAX)
-    .map(({ anchor, title }) => markup`<a href="#${anchor}">${title}</a>`);
-  const enabled = enabledIn(outline);
-  const isBare = operations.length === 0 && outline.title === OWN_TITLE;
-  const isConnectable = callable.length > 0 || operations.length === 0;
-  // A proxy with path prefixes would redirect calls to the address without its slash.
-  const isPosted = callable.length > 0 && callable.every(({ path }) => methodNameOf(path) !== "");
-  const shownAddress = isPosted && address === "/" ? address : trimSlashes(address);
-  const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);
-  return markup`
-    ${operations.length > 0 && renderCount(operations, callable, enabled)}
-    <div class="calls">
-      ${isBare ? BARE : isConnectable && renderAddress(shownAddress, isWebSocketToo)}
-      ${first && renderFirst(first.form!)}
-      ${common.length > 0 && markup`<p class="common">Most used: ${joinParts(common, " ")}</p>`}
-    </div>`;
-}
-
-const BARE = markup`
-  <p class="bare">
-    This service runs without a node. Start it
-    beside one: <code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}
-  </p>`;
-
-const renderAddress = (address: string, isWebSocketToo: boolean) =>
-  markup`
-    <p class="connect">
-      Connect to <code><var>…</var>${address}</code> ${COPY}
-      ${isWebSocketToo && markup` <span>also by WebSocket</span>`}
-    </p>`;
-
-/** Tells whether the page may make a call unasked: public, light, ending, and without values. */
-const isSimpleRead = ({ call, form, access, isHeavy, path }: ShownOperation): boolean =>
-  form?.method === "GET" && !form.isEndless &&
-  form.fields.every(({ isRequired }) => !isRequired) &&
-  (path === "/v1/info" || (call === "open" && access === "read" && !isHeavy));
-
-/** Tells whether the response is one value, so that it fits beside the call. */
-const isShort = ({ items }: ShownOperation): boolean =>
-  items.some(([heading, [response]]) =>
-    heading === "Responses" && /^(string|integer|number)/.test(response?.facts[0] ?? "")
-  );
-
-/** Renders how many operations are enabled, and how to enable more. */
-function renderCount(
-  operations: readonly ShownOperation[],
-  callable: readonly ShownOperation[],
-  enabled: Enabled,
-): Html {
-  const total = operations.length;
-  const count = (is: (one: ShownOperation) => boolean) => operations.filter(is).length;
-  const all = count(({ path }) => methodNameOf(path) !== "") === total ? "methods" : "operations";
-  const example = operations.find(({ isOpenable }) => isOpenable);
-  const howMuch = example && markup`
-    <p>
-      Each operation that is not enabled has the lines
-      that enable it. For <code>${shortText(example.nodeName!)}</code>:
-    </p>
-    ${renderOpening(example, enabled)}`;
-  if (callable.length > 0) {
-    const withToken = count(({ call }) => call === "token");
-    const token = withToken > 0 ? `, ${withToken} with the token` : "";
-    const state = `${callable.length} of ${total} ${all} enabled${token}`;
-    return example
-      ? renderMore(`${state} · enable more`, howMuch)
-      : markup`<p class="more">${state}</p>`;
-  }
-  const isOff = operations.every(({ call }) => call === undefined);
-  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} enabled`;
-  const reads = count(({ access }) => access === "read");
-  const advice = reads > 0
-    ? markup`
-      <p>
-        Start with <code>--forward reads</code> to enable
-        read-only operations (${reads} of ${total}).
-      </p>`
-    : markup`
-      <p>
-        <code>--forward reads</code> opens operations marked <code>x-access: read</code>, and this
-        description marks none. Read what the operations return and change, and list some
-        under <code>forward.open</code> in the configuration.
-      </p>`;
-  return renderMore(`${state} · enable some`, markup`${advice}${howMuch}`);
-}
-
-const renderMore = (summary: string, content: Part) =>
-  markup`<details class="more"><summary>${summary}</summary><div>${content}</div></details>`;
-
-function renderOpening(operation: ShownOperation, enabled: Enabled): Part {
-  const lines = writeOpening(operation, enabled);
-  return lines && markup`<div class="command"><pre><code>${lines}</code></pre>${COPY}</div>`;
 }
 
 function renderLinks(sections: readonly Section[], detail: Detail): Html {
@@ -486,5 +372,3 @@ function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail, room: Room): P
   const list = renderList(fields.slice(0, detail.fields), detail, room);
   return markup`<details><summary>${label}</summary>${list}</details>`;
 }
-
-const shortText = (text: string): string => shorten(text, NAME_LENGTH_MAX);
