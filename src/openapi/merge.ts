@@ -171,26 +171,32 @@ export async function withServiceOperations(
 function withRoom({ servers, paths: all }: JsonObject, ofHost: ReadonlySet<string>): JsonObject {
   const paths = objectOf(all);
   const taken = new Set([...Object.keys(paths), ...ofHost]);
-  const moved = Object.entries(paths).map(([path, value]) => {
+  const moved: JsonObject = {};
+  for (const [path, value] of Object.entries(paths)) {
     const item = objectOf(value);
-    const url = onlyUrl([item, { servers }]);
+    const url = onlyUrl([item, { servers }]) ?? "";
     const isOfHost = ofHost.has(path);
-    if (baseAtNode(url) === undefined || !(isOfHost || RESOURCE_PATH.test(path))) {
-      return [path, value];
-    }
-    const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    if (rest !== undefined && !taken.has(rest)) {
+    const isInTheWay = baseAtNode(url) !== undefined && (isOfHost || RESOURCE_PATH.test(path));
+    const [, start = "", rest = ""] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
+    if (isInTheWay && rest !== "" && !taken.has(rest)) {
       taken.add(rest);
-      return [rest, below(base!, item, url!)];
+      setMember(moved, rest, below(start, item, url));
+    } else if (isInTheWay && isOfHost) {
+      setMember(moved, url.slice(THIS_SERVICE.length) + path, atThisService(item, url));
+    } else {
+      setMember(moved, path, value);
     }
-    if (!isOfHost) return [path, value];
-    const { servers: _, ...kept } = mapOperations(item, ({ operation }) => {
-      const { servers: own, ...others } = operation;
-      return own === undefined || onlyUrl([operation]) === url ? others : undefined;
-    });
-    return [url!.slice(THIS_SERVICE.length) + path, { ...kept, servers: [{ url: THIS_SERVICE }] }];
+  }
+  return moved;
+}
+
+/** Replaces the server of a path item by this service, and omits operations at other servers. */
+function atThisService(item: JsonObject, url: string): JsonObject {
+  const { servers: _, ...kept } = mapOperations(item, ({ operation }) => {
+    const { servers: own, ...others } = operation;
+    return own === undefined || onlyUrl([operation]) === url ? others : undefined;
   });
-  return Object.fromEntries(moved);
+  return { ...kept, servers: [{ url: THIS_SERVICE }] };
 }
 
 /** Appends a path to the servers of a path item and of its operations. */
