@@ -45,7 +45,8 @@ interface ObjectRules {
 
 export interface Structure {
   readonly name: string;
-  readonly kinds: Readonly<Record<string, ObjectRules>>;
+  /** The rules of the objects that the version defines, such as `schema`. */
+  readonly objects: Readonly<Record<string, ObjectRules>>;
   /**
    * For each shape, the path to its components in a document. References to path items are replaced
    * by their targets, so these have none.
@@ -58,27 +59,27 @@ export interface Structure {
 /** Matches a member in a row of `tables.ts`, such as `name!`, `in!:place` or `items:schema+`. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
-function compile(rows: Rows): Structure["kinds"] {
-  const isKind = (type: string) =>
+function compile(rows: Rows): Structure["objects"] {
+  const isDefined = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || nameIn(type) === MAPPED;
   const readMember = (member: string): [key: string, rule: Rule] => {
     const [, key, sign, named, more] = MEMBER.exec(member) as unknown as string[];
     const type = named ?? (sign === "!" ? "text" : "any");
     return [key!, {
       type,
-      shape: isKind(type) ? type : undefined,
+      shape: isDefined(type) ? type : undefined,
       needed: sign === "!" ? "required" : sign === "*" ? "expected" : undefined,
       also: more === "?" ? "boolean" : more === "+" ? "list" : undefined,
     }];
   };
-  const kinds = Object.entries(rows).map(([kind, row]): [string, ObjectRules] => {
+  const objects = Object.entries(rows).map(([name, row]): [string, ObjectRules] => {
     // A version repeats the members that it changes.
     const members = new Map(row.trim().split(" ").map(readMember));
     const required = [...members].filter(([, { needed }]) => needed === "required");
     const expected = [...members].filter(([, { needed }]) => needed === "expected");
-    return [kind, { members, required, expected: expected.map(([key]) => key) }];
+    return [name, { members, required, expected: expected.map(([key]) => key) }];
   });
-  return Object.fromEntries(kinds);
+  return Object.fromEntries(objects);
 }
 
 const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
@@ -104,16 +105,16 @@ export const structureOf = (document: unknown): Structure => structureIn(version
 
 /** The tables are compiled on demand, so that the command starts fast. */
 const structureIn = memoize((name): Structure => {
-  const kinds = compile(ROWS[name as keyof typeof ROWS]);
+  const objects = compile(ROWS[name as keyof typeof ROWS]);
   // Swagger 2.0 has no `components`: maps such as `definitions` are top-level members of the
   // document.
-  const { components, document } = kinds;
+  const { components, document } = objects;
   const sections = Object.fromEntries(
     [...(components ?? document)!.members]
       .filter(([, { type }]) => type.startsWith("{") && type !== "{pathItem}")
       .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
-  return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
+  return { name, objects, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
 /**
@@ -123,7 +124,7 @@ const structureIn = memoize((name): Structure => {
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
-      .flatMap((name) => Object.values(structureIn(name).kinds))
+      .flatMap((name) => Object.values(structureIn(name).objects))
       .flatMap(({ members }) => [...members].flatMap(([key, { shape }]) => shape ? key : [])),
   );
   return keywords.has(key);
@@ -144,10 +145,10 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
-export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
+export function ruleOf({ objects }: Structure, shape: Shape, key: string): Rule | undefined {
   const inner = itemOf(shape, key);
   if (inner !== undefined) return { type: inner, shape: inner };
-  const { members } = kinds[shape] ?? {};
+  const { members } = objects[shape] ?? {};
   const rule = members?.get(key);
   if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
@@ -171,9 +172,9 @@ export function shapeAt(structure: Structure, path: Path): Shape | undefined {
 }
 
 export function nameOfShape(shape: Shape): string {
-  const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(/[A-Z]/g, " $&").toLowerCase();
-  if (shape.endsWith("[]")) return `list (${kind})`;
-  return shape.startsWith("{") ? `map (${kind})` : kind;
+  const name = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(/[A-Z]/g, " $&").toLowerCase();
+  if (shape.endsWith("[]")) return `list (${name})`;
+  return shape.startsWith("{") ? `map (${name})` : name;
 }
 
 /** In a discriminator's `mapping`, a key named `$ref` is not a reference. */

@@ -1,7 +1,7 @@
 /**
- * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
+ * The members of each object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * Each row lists the members of one kind of object. For example, `name! in!:place schema:schema`
+ * Each row lists the members of one object. For example, `name! in!:place schema:schema`
  * lists the members `name`, `in` and `schema`. A name that ends with `!` marks a required member,
  * and a name that ends with `*` marks an expected member.
  *
@@ -181,7 +181,7 @@ export const SWAGGER: Rows = {
 };
 
 function extend(rows: Rows, more: Rows): Rows {
-  const extended = Object.entries(more).map(([kind, row]) => [kind, `${rows[kind] ?? ""} ${row}`]);
+  const extended = Object.entries(more).map(([name, row]) => [name, `${rows[name] ?? ""} ${row}`]);
   return { ...rows, ...Object.fromEntries(extended) };
 }
 

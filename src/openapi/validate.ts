@@ -88,7 +88,7 @@ function shapeErrorOf(structure: Structure, shape: Shape, value: unknown): strin
     return `must be an object${shape.startsWith("{") || name.endsWith("s") ? "" : `: ${name}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
-  for (const [key, rule] of structure.kinds[shape]?.required ?? []) {
+  for (const [key, rule] of structure.objects[shape]?.required ?? []) {
     if (Object.hasOwn(value, key) && typeErrorOf(structure, rule, value[key]) === undefined) {
       continue;
     }
@@ -125,7 +125,7 @@ export function* validate(
     const variables = variablesWithoutLogin(object);
     if (variables) found.set("variables", { ...LOGIN, value: variables });
   }
-  for (const key of structure.kinds[shape]?.expected ?? []) {
+  for (const key of structure.objects[shape]?.expected ?? []) {
     if (Object.hasOwn(value, key)) continue;
     const fault = `${nounWithArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", fault });
@@ -165,12 +165,12 @@ const PAIRS: Readonly<Record<Shape, readonly (readonly [key: string, other: stri
 };
 
 function* misusedPairs(
-  { kinds }: Structure,
+  { objects }: Structure,
   shape: Shape,
   object: JsonObject,
 ): Iterable<readonly [key: string, fault: string]> {
   for (const [key, other] of PAIRS[shape] ?? []) {
-    if (!kinds[shape]?.members.has(other)) continue;
+    if (!objects[shape]?.members.has(other)) continue;
     const noun = nounWithArticle(nameOfShape(shape));
     const count = [key, other].filter((one) => Object.hasOwn(object, one)).length;
     if (count === 2) yield [other, `${noun} must not have both ${quote(key)} and ${quote(other)}`];
@@ -295,12 +295,13 @@ function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
 }
 
 function unknownMember(
-  { name, kinds }: Structure,
+  { name, objects }: Structure,
   shape: Shape,
   value: JsonObject,
   key: string,
 ): MemberDiagnostic {
-  const others = [...kinds[shape]!.members.keys()].filter((other) => !Object.hasOwn(value, other));
+  const { members } = objects[shape]!;
+  const others = [...members.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
   // A member of another OpenAPI version is omitted: it may contain references, which are not
