@@ -2,6 +2,7 @@
 import { parseJson } from "../src/json/lossless.ts";
 import type { JsonObject } from "../src/json/values.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { contentOf } from "./_representation.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 
 /** A kind whose values are all in one response. */
@@ -41,6 +42,5 @@ export function playState(state: JsonObject, options: Partial<SceneOptions> = {}
 export const readHistory = async (
   { history }: { history: ReturnType<typeof setScene>["history"] },
 ) => {
-  const { body } = await history.get();
-  return parseJson(new TextDecoder().decode(body)) as Record<string, unknown[]>;
+  return parseJson(await contentOf(await history.get())) as Record<string, unknown[]>;
 };

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { createAssets } from "../src/explorer/files.ts";
 import { createNodeface, type Operation } from "../src/index.ts";
 import { ask } from "./_app.ts";
+import { contentOf } from "./_representation.ts";
 
 const errors = suite("errors");
 
@@ -38,8 +39,7 @@ errors("if a file of the explorer failed to load, the next request loads it agai
     assert.is(message, "EMFILE");
   });
   isOut = false;
-  const { body } = await load();
-  assert.is(new TextDecoder().decode(body), "a {}");
+  assert.is(await contentOf(await load()), "a {}");
 });
 
 errors("a request whose URL cannot be parsed gets 400", async () => {

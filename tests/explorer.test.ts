@@ -137,12 +137,20 @@ const scriptOf = async () =>
     .find((path) => path.endsWith("simple.js"))!;
 
 explorer("all services in a process share the explorer's files in memory", async () => {
-  const path = await scriptOf();
-  for (const headers of [new Headers(), new Headers({ "accept-encoding": "gzip" })]) {
-    const find = () => createAssets(ASSETS).get(path.slice("/assets/".length))?.get({ headers });
-    const [first, second] = [await find(), await find()];
-    assert.ok(first!.body);
-    assert.is(first!.body, second!.body);
+  const name = (await scriptOf()).slice("/assets/".length);
+  let imports = 0;
+  const importContent = () => {
+    imports++;
+    return ASSETS[name]!.importContent();
+  };
+  const assets = { [name]: { importContent } };
+  for (const coding of ["identity", "gzip"]) {
+    imports = 0;
+    const request = { headers: new Headers({ "accept-encoding": coding }) };
+    for (const service of [createAssets(assets), createAssets(assets)]) {
+      await service.get(name)!.get(request);
+    }
+    assert.is(imports, 1, coding);
   }
 });
 

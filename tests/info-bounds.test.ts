@@ -1,8 +1,10 @@
 /** Tests that `/v1/info` is small and valid and has status 200, whatever a node responds. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { encodeText } from "../src/bytes.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { printable } from "../src/untrusted-text.ts";
+import { contentOf } from "./_representation.ts";
 import { sampleSize } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 
@@ -91,10 +93,9 @@ bounds(
       const kind = names[round % names.length]!;
       const { monitor, said } = setScene({ fetch: randomNode(randomOf(round)), node: { kind } });
       const { info, representation } = await monitor.snapshotNow();
-      const body = representation.body;
+      const text = await contentOf(representation);
       const about = `round ${round}, ${kind}`;
-      assert.ok(body.byteLength < 65_536, about);
-      const text = new TextDecoder().decode(body);
+      assert.ok(encodeText(text).byteLength < 65_536, about);
       assert.type(JSON.parse(text), "object");
       for (const [key, value] of Object.entries(info)) {
         assert.ok(value !== null && value !== "" && value !== undefined, `${about}, ${key}`);
@@ -146,7 +147,7 @@ bounds("the info has at most 64 keys and at most 64 kB", async () => {
   );
   const { monitor } = setScene({ fetch, info: () => large, node: {} });
   const { representation, info } = await monitor.snapshotNow();
-  assert.ok(representation.body.byteLength < 65_536);
+  assert.ok(encodeText(await contentOf(representation)).byteLength < 65_536);
   assert.is(info.status, "ok");
 });
 

@@ -5,6 +5,7 @@ import { SystemClock } from "../src/info/clock.ts";
 import { Monitor } from "../src/info/monitor.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { passTime } from "./_clock.ts";
+import { contentOf } from "./_representation.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 import { contextFor } from "./_sources.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
@@ -493,8 +494,8 @@ monitor("/v1/info and /v1/health have the remedy for the status code", async () 
   held.failure = "ECONNREFUSED";
   const { info, health } = await monitor.snapshot();
   assert.is(info.status_remedy, "start the node, or correct its address (node.url)");
-  const text = new TextDecoder().decode(health.failing.body);
-  assert.is(JSON.parse(text).status_remedy, info.status_remedy);
+  const failing = JSON.parse(await contentOf(health.failing));
+  assert.is(failing.status_remedy, info.status_remedy);
 });
 
 monitor("of a node that is up and down all the time, few changes are logged", async () => {
@@ -868,10 +869,7 @@ monitor("a host's info function may return any values", async () => {
   });
   const { info, representation } = await monitor.snapshotNow();
   assert.equal([info.software, info.status], ["mine", "syncing"]);
-  assert.match(
-    new TextDecoder().decode(representation.body),
-    '"height": 1152921504606846976,',
-  );
+  assert.match(await contentOf(representation), '"height": 1152921504606846976,');
   height++;
   pass(1000);
   assert.is((await readInfo()).height, height);

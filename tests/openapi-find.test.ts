@@ -19,6 +19,7 @@ import {
   type NodeOptions,
 } from "../src/index.ts";
 import { lazy } from "../src/lazy.ts";
+import { contentOf } from "./_representation.ts";
 import { until } from "./nodes/_daemon.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
@@ -201,8 +202,7 @@ found("operations of newer versions stay hidden while the node is unreachable", 
   const { node, tell, clock, description, look } = await keepDescription({ ...MINE, openapi });
   const shown = async () => {
     await look();
-    const { body } = description.current.json;
-    return Object.keys(JSON.parse(new TextDecoder().decode(body)).paths);
+    return Object.keys(JSON.parse(await contentOf(description.current.json)).paths);
   };
   node.useKind("mine");
   tell({ version: "1.0.0" });

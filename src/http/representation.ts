@@ -43,11 +43,6 @@ export class Representation {
     this.#gzip = gzip && new Variant(gzip, `"${tag}-gzip"`, init, { "content-encoding": "gzip" });
   }
 
-  /** The content without a coding. */
-  get body(): Bytes {
-    return this.#plain.body;
-  }
-
   /** The strong validator of the content without a coding (RFC 9110, section 8.8.3). */
   get etag(): string {
     return this.#plain.etag;

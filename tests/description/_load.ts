@@ -12,6 +12,7 @@ import { parseJson } from "../../src/json/lossless.ts";
 import { createReader, type FetchUrl } from "../../src/openapi/files.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { ROOT } from "../_paths.ts";
+import { contentOf } from "../_representation.ts";
 
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -52,13 +53,14 @@ export async function load(
     ? { url, read: createReader(url, fetch) }
     : source.file;
   const { description, diagnostics } = await prepareDescription({ ...source, file }, {}, options);
-  const text = (form: Representation | undefined) => new TextDecoder().decode(form?.body);
+  const text = async (form: Representation | undefined) => form ? await contentOf(form) : "";
+  const json = await text(description?.json);
   return {
     diagnostics,
     origins: description?.origins ?? [],
-    document: description && parseJson(text(description.json)) as JsonObject,
-    json: text(description?.json),
-    yaml: text(await description?.documents["/spec.yaml"].get()),
+    document: description && parseJson(json) as JsonObject,
+    json,
+    yaml: await text(await description?.documents["/spec.yaml"].get()),
   };
 }
 
