@@ -8,16 +8,15 @@ import { decodePercent } from "../decode.ts";
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
 import { type JsonObject, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
+import { isMethodPath, METHODS_PATH } from "../openapi/home.ts";
 import { excerpt } from "../untrusted-text.ts";
-
-const RPC = "/v1/rpc/";
 
 /** The tag that Scalar gives to operations without a tag. */
 export const UNTAGGED = "default";
 const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
 export function methodNameOf(path: string): string {
-  return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
+  return isMethodPath(path) ? decodePercent(path.slice(METHODS_PATH.length)) : "";
 }
 
 /**

@@ -11,6 +11,7 @@ import { completeResponse, type HttpStatus } from "../http/response.ts";
 import type { Resource } from "../lazy.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { CallOutcome } from "../node/rpc.ts";
+import { METHODS_PATH } from "../openapi/home.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallProtocol, Subscribed, Subscriber } from "./call.ts";
@@ -33,7 +34,7 @@ import { respondWithTexts } from "./rpc-replies.ts";
 import type { Sender } from "./sender.ts";
 
 export const methodCalls = (subscriber: Resource<Subscriber>): CallProtocol => ({
-  prefix: "/v1/rpc/",
+  prefix: METHODS_PATH,
   respond: (gateway, call) => callMethod(gateway, call, subscriber),
   toResponse: problemOfRefusal,
   methodsAt(table, path) {

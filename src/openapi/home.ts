@@ -15,7 +15,7 @@ export const THIS_SERVICE = ".";
 export const NODE_PATH = "/v1/node";
 export const NODE_SERVER: string = THIS_SERVICE + NODE_PATH;
 
-const METHODS_PATH = "/v1/rpc/";
+export const METHODS_PATH = "/v1/rpc/";
 
 export const pathOfMethod = (name: string): string => METHODS_PATH + encodeURIComponent(name);
 
