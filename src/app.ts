@@ -11,7 +11,12 @@ import { type CommonHeadersFor, createCommonHeaders } from "./http/common-header
 import { HostGuard } from "./http/host-guard.ts";
 import { Prefix } from "./http/prefix.ts";
 import { problemResponse } from "./http/problem.ts";
-import { disconnectSignalOf, isWebSocket, type ServedRequest, UNREADABLE_CONTENT } from "./http/request.ts";
+import {
+  disconnectSignalOf,
+  isWebSocket,
+  type ServedRequest,
+  UNREADABLE_CONTENT,
+} from "./http/request.ts";
 import { complete, nativeOf, STATUS_CLIENT_CLOSED_REQUEST } from "./http/response.ts";
 import { type Matched, RoutedRequest, Routes } from "./http/routes.ts";
 import { parseTarget, refuseMalformed } from "./http/target.ts";

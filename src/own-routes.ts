@@ -92,7 +92,9 @@ function liveRoutes({ options, resources, hosts }: Parts): Route[] {
       if (!isAllowedCaller(routed.request, origins, isStandalone)) {
         return problemResponse(403, `Pages of other origins may not read ${path}`);
       }
-      if (hasTokenInQuery(routed.target.search)) return problemResponse(400, TOKEN_IN_QUERY.message);
+      if (hasTokenInQuery(routed.target.search)) {
+        return problemResponse(400, TOKEN_IN_QUERY.message);
+      }
       return handle(routed);
     };
     routes.push(hosts.guard(routeTo(path, handleAllowed, headersFor)));
