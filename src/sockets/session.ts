@@ -121,6 +121,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #pingedAt = performance.now();
   /** The response to calls that come while those before are responded to. */
   #refusalWhileEnding: Refusal | undefined;
+  #ending: Promise<void> | undefined;
   #endReason: EndReason | undefined;
 
   constructor(owner: SessionOwner, peer: SessionPeer, handshake: Handshake) {
@@ -192,10 +193,14 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /**
    * Refuses further calls, and ends the connection when the client has the responses to those that
-   * run, or after `RESPONDING_MS`.
+   * run, or after `RESPONDING_MS`. The first reason counts.
    */
-  async endAfterCalls(reason: keyof typeof REFUSALS_WHILE_ENDING): Promise<void> {
-    this.#refusalWhileEnding ??= REFUSALS_WHILE_ENDING[reason];
+  endAfterCalls(reason: keyof typeof REFUSALS_WHILE_ENDING): Promise<void> {
+    return this.#ending ??= this.#endAfterCalls(reason);
+  }
+
+  async #endAfterCalls(reason: keyof typeof REFUSALS_WHILE_ENDING): Promise<void> {
+    this.#refusalWhileEnding = REFUSALS_WHILE_ENDING[reason];
     const answered = this.#inbox.drain().then(() => {
       // Else the events of a busy subscription would keep the outbox full.
       this.subscriptions.end();
