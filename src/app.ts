@@ -206,13 +206,12 @@ export class App implements Nodeface {
     this.#resources.end();
     // A request or a message may begin a call.
     await Promise.allSettled([...this.#begun, ending]);
-    await this.#calls.gateway?.idle();
     await this.close();
   }
 
   readonly close = async (): Promise<void> => {
     this.endCalls();
-    await this.#resources.close();
+    await Promise.all([this.#resources.close(), this.#calls.gateway?.idle()]);
   };
 
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;

@@ -151,7 +151,13 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const { value, diagnostics } = readValue(options, optionsSchema(own));
   const found = diagnostics.length > 0 ? diagnostics : diagnosticsOfOptions(value);
   refuseOptions(found);
-  const { description, ...others } = value;
+  const { description, ...checked } = value;
+  // A method may need private fields of its own object, which `value` copies.
+  const operations = checked.operations?.map((operation, at) => ({
+    ...operation,
+    handle: operation.handle.bind(options.operations![at]),
+  }));
+  const others = { ...checked, ...operations && { operations } };
   return typeof description === "object" && "from" in description
     ? { ...others, description: description.from, base: description.base }
     : { ...others, description };

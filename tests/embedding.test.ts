@@ -43,6 +43,40 @@ embedding(
   },
 );
 
+embedding("many services may have one function for the info, which takes its time", async () => {
+  const info = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return { height: 7 };
+  };
+  const apps = Array.from({ length: 6 }, () => createNodeface({ info, log: () => {} }));
+  const states = await Promise.all(apps.map((app) => ask("/v1/health", {}, app)));
+  assert.equal(states.map(({ status }) => status), Array(6).fill(200));
+});
+
+embedding("the log names each value of the info that has the wrong type", async () => {
+  const said: string[] = [];
+  const info = () => ({ height: 7, synced: "no", peers: "3 peers", software: null }) as never;
+  const app = createNodeface({ info, log: (message) => said.push(message) });
+  assert.is((await (await ask("/v1/info", {}, app)).json()).height, 7);
+  const omitted = said.filter((line) => line.includes("has the wrong type")).join();
+  for (const key of ["/synced", "/peers"]) assert.match(omitted, key);
+  assert.not.match(omitted, "/software");
+});
+
+embedding("an operation may be an object of a class with private fields", async () => {
+  class ListPeers implements Operation {
+    readonly method = "GET";
+    readonly path = "/v1/peers";
+    readonly operation = { responses: { 200: { description: "The peers" } } };
+    #peers = ["b2"];
+    handle(): Response {
+      return Response.json(this.#peers);
+    }
+  }
+  const app = createNodeface({ operations: [new ListPeers()] });
+  assert.equal(await (await ask("/v1/peers", {}, app)).json(), ["b2"]);
+});
+
 embedding("the response of a handler is sent with the common headers", async () => {
   const headers = { accept: "application/json", origin: "https://app.example" };
   const response = await ask("/a/node/v1/peers/b2", { headers });

@@ -698,10 +698,11 @@ load(
     await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
     const waiting = ask("/v1/rpc/block?hash=a");
     await until(() => held.length === 2);
-    await app.close();
+    const closing = app.close();
     await until(() => count.closed === 1);
     result("1")(node.received[1]!, held[1]!);
     assert.is((await waiting).status, 200);
+    await closing;
   },
 );
 
@@ -1094,13 +1095,18 @@ load(
     const { ask, app } = forwarding(node.url, REST);
     const running = [ask("/v1/node/status"), ask("/v1/node/peers/a")];
     await until(() => held.length === 2);
-    await app.close();
+    const closings = [app.close(), app.close()];
+    let isClosed = false;
+    void closings[0]!.then(() => isClosed = true);
     assert.is((await ask("/v1/node/peers/b")).status, 503);
     held.pop()!.end("{}");
+    await until(() => held.length === 1);
+    assert.not(isClosed, "it waits for the calls that run");
     const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
     assert.is(first!.status, 200);
     assert.is(second!.status, 503);
     assert.match((await second!.json()).detail, "The service is stopping");
+    await Promise.all(closings);
   },
 );
 

@@ -374,6 +374,40 @@ mounting(
   },
 );
 
+mounting("cookies and Vary of a host stay beside those of a response", async () => {
+  await serving((message, response) => {
+    response.setHeader("Set-Cookie", "sid=abc");
+    response.setHeader("Vary", "Origin");
+    response.setHeader("Cache-Control", "private");
+    listener(baking)(message, response);
+  }, async (url) => {
+    const { headers } = await fetch(`${url}/v1/cookies`);
+    assert.equal(headers.getSetCookie(), ["sid=abc", "a=1", "b=2"]);
+    const info = await fetch(`${url}/v1/info`);
+    assert.match(info.headers.get("vary")!, /^Origin, Accept-Encoding$/i);
+    assert.is(info.headers.get("cache-control"), "public, no-cache");
+  });
+});
+
+mounting("the callbacks of a listener are checked, and get the whole path", async () => {
+  for (const wrong of [null, { onResponce() {} }, { onResponse: 3 }]) {
+    assert.throws(
+      () => listener(below, wrong as never),
+      (error: unknown) => error instanceof TypeError,
+    );
+  }
+  const urls: string[] = [];
+  const handle = listener(below, { onResponse: ({ url = "" }) => urls.push(url) });
+  await serving((message, response) => {
+    const { url = "" } = message;
+    Object.assign(message, { originalUrl: url, url: url.slice("/a/node".length) });
+    handle(message, response);
+  }, async (url) => {
+    await (await fetch(`${url}/a/node/v1/info?x=1`)).text();
+  });
+  assert.equal(urls, ["/a/node/v1/info?x=1"]);
+});
+
 mounting("a response has all its cookies if the host has set a header before", async () => {
   await serving((message, response) => {
     response.setHeader("x-powered-by", "a host");

@@ -84,7 +84,8 @@ function closeAfterContent(message: IncomingMessage): void {
 
 /** The target `*` becomes `/*` in the access log, as on Bun and workerd. */
 export function logHeadOf(
-  { method = "GET", url = "/" }: IncomingMessage,
+  { method = "GET", url: own = "/" }: IncomingMessage,
+  url: string = own,
 ): { readonly method: string; readonly url: string } {
   return { method, url: url === "*" ? "/*" : url };
 }

@@ -152,7 +152,7 @@ export async function respond(
   response: ServerResponse,
   { refuse, originalUrl, context = [] }: Handling = {},
 ): Promise<void> {
-  const endEntry = beginEntry(callbacks, logHeadOf(message));
+  const endEntry = beginEntry(callbacks, logHeadOf(message, originalUrl));
   let request: ServedRequest | undefined;
   if (endEntry) endWith(message.socket, response, endEntry, () => request?.clientName);
   try {
@@ -228,6 +228,9 @@ function writeHead(response: ServerResponse, form: ServerForm): void {
 const isNative = ({ writeHead, socket }: ServerResponse): boolean =>
   writeHead === ServerResponse.prototype.writeHead && socket instanceof Socket;
 
+/** Fields that are added to those of the host, which each have a meaning of their own. */
+const ADDED = ["set-cookie", "vary"];
+
 /**
  * Returns the headers for `writeHead`, as a list of names and values. A replaced `writeHead` may
  * misread such a list (on-headers 1.0). If the host has set headers, Node 20 sends only one of
@@ -242,7 +245,10 @@ function headersLeft(response: ServerResponse, { headers }: ServerForm): ServerF
     const name = headers[at]!;
     values.set(name, [...values.get(name) ?? [], headers[at + 1]!]);
   }
-  for (const [name, all] of values) response.setHeader(name, all.length > 1 ? all : all[0]!);
+  for (const [name, all] of values) {
+    if (ADDED.includes(name.toLowerCase())) response.appendHeader(name, all);
+    else response.setHeader(name, all.length > 1 ? all : all[0]!);
+  }
   return [];
 }
 

@@ -13,6 +13,7 @@ import { handleInOrder } from "./pipelining.ts";
 import {
   type Callbacks,
   checkApp,
+  checkCallbacks,
   type Listening,
   type Servable,
   type ServeOptions,
@@ -59,6 +60,7 @@ export type Listener = (
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   checkApp(app);
+  checkCallbacks(callbacks);
   return (message, response, next) => {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;

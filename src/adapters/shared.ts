@@ -145,6 +145,11 @@ export interface Address {
   readonly port: number;
 }
 
+const CALLBACKS = {
+  onResponse: v.optional(v.function("a function")),
+  onError: v.optional(v.function("a function")),
+};
+
 const SERVE_OPTIONS = object({
   hostname: v.optional(
     text(
@@ -153,14 +158,17 @@ const SERVE_OPTIONS = object({
     ),
   ),
   port: v.optional(wholeNumber(0, 65_535)),
-  onResponse: v.optional(v.function("a function")),
-  onError: v.optional(v.function("a function")),
+  ...CALLBACKS,
 });
 
 /** @throws {TypeError} if a program in JavaScript has passed something else */
 export function checkApp(app: Servable): void {
   if (typeof (app as Partial<Servable> | undefined)?.fetch === "function") return;
   throw new TypeError("serve and listener expect a Nodeface, or another object with fetch");
+}
+
+export function checkCallbacks(callbacks: Callbacks): void {
+  refuseOptions(readValue(callbacks, object(CALLBACKS)).diagnostics);
 }
 
 export function checkServeOptions(options: ServeOptions): Address {

@@ -35,6 +35,7 @@ export class Capacity {
   /** The leases that the node is not done with. */
   readonly #leases = new Set<Abortable>();
   #closing: ReturnType<typeof setTimeout> | undefined;
+  #idle: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
   /** @param verify is called before each request; `undefined` if any node may be at the address */
   constructor(
@@ -65,7 +66,9 @@ export class Capacity {
 
   /** Resolves when all calls have ended. */
   async idle(): Promise<void> {
-    if (this.#leases.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
+    if (this.#leases.size === 0) return;
+    await (this.#idle ??= new Promise<void>((resolve) => this.#onIdle = resolve));
+    this.#idle = undefined;
   }
 
   /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */

@@ -25,7 +25,7 @@ import { rpcRequestOf } from "../node/rpc.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { isKnown } from "./fields.ts";
+import { isKnown, KNOWN_KEYS } from "./fields.ts";
 import {
   type LimitedValue,
   readResponse,
@@ -147,7 +147,7 @@ class Query {
   async #ask({ source, timeout }: PlannedSource): Promise<LimitedValue> {
     const limits = { ...this.#options, timeout };
     if ("reach" in source) return await reach(this.#node, limits);
-    if ("call" in source) return await callHost(source.call, limits);
+    if ("call" in source) return await callHost(this.#node, source.call, limits);
     if ("file" in source) return await readFileSource(source.file, limits);
     if ("command" in source) return await runCommandSource(source.command, limits);
     if ("jsonrpc" in source) {
@@ -321,17 +321,17 @@ function failureOnHost(error: unknown, message: string, name: string): unknown {
 
 /** The calls of a function that may run at once; one of a minute ago does not count any more. */
 const CALLS_MAX = 4, CALL_MS = 60_000;
-/** When the calls of each function began that have not ended. */
-const running = new WeakMap<HostInfo, Set<{ readonly begun: number }>>();
+/** When the calls for each node began that have not ended. */
+const running = new WeakMap<Node, Set<{ readonly begun: number }>>();
 
 /**
  * Returns a function to call at the end.
  *
  * @throws {SourceError} if too many calls run
  */
-function beginCall(call: HostInfo): () => void {
-  const calls = running.get(call) ?? new Set();
-  running.set(call, calls);
+function beginCall(node: Node): () => void {
+  const calls = running.get(node) ?? new Set();
+  running.set(node, calls);
   const now = performance.now();
   for (const each of calls) if (now - each.begun >= CALL_MS) calls.delete(each);
   if (calls.size >= CALLS_MAX) throw hostError(`has not ended ${CALLS_MAX} times`);
@@ -341,10 +341,11 @@ function beginCall(call: HostInfo): () => void {
 }
 
 async function callHost(
+  node: Node,
   call: HostInfo,
   { timeout, signal }: RequestLimits,
 ): Promise<LimitedValue> {
-  const end = beginCall(call);
+  const end = beginCall(node);
   try {
     const calling = (async () => await call())();
     calling.then(end, end);
@@ -377,6 +378,12 @@ function readHostResponse(returned: unknown): LimitedValue {
   if (!isObject(value)) throw hostError(`returned ${describeValue(returned)}, not an object`);
   for (const key of RESERVED_KEYS.filter((key) => Object.hasOwn(value, key))) {
     odd.push(`/${key} is set by this service${key === "status" ? " (return synced: false)" : ""}`);
+  }
+  for (const [key, read] of Object.entries(KNOWN_KEYS)) {
+    if (!Object.hasOwn(value, key) || !isKnown(value[key]) || read(value[key]) !== undefined) {
+      continue;
+    }
+    odd.push(`/${key} has the wrong type`);
   }
   const response = readResponse(formatJson(value));
   return { value: response.value, omitted: [...odd, ...response.omitted] };

@@ -69,7 +69,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   unknown_kind: "check port and path in node.url, or set node.kind; if no kind fits, set it to " +
     '"none", and describe the node in info',
   wrong_kind: "find out which program listens there; correct or remove node.kind, if set",
-  bad_answer: "nodeface check names the source that failed",
+  bad_answer: "see the service's log; nodeface check names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
 
 /** The result is for the log and `check` only, since hints may name settings and paths. */
