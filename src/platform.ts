@@ -296,6 +296,10 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
+/** Such as `Node.js/22`. Node.js before version 21 has no `navigator`. */
+export const RUNTIME: string | undefined = globalThis.navigator?.userAgent ??
+  globalThis.process?.version?.replace(/^v(\d+).*/, "Node.js/$1");
+
 export const IS_DENO: boolean = "Deno" in globalThis;
 
 /** Whether `performance.now()` goes on while the machine sleeps, as Node's does there. */

@@ -67,6 +67,23 @@ check("check reports each custom field without a value whose source has responde
   assert.not.match(hidden, "has no value");
 });
 
+check("check does not miss synced in the report of a node that is not well", async () => {
+  const head = { height: 5, synced: true, head: 1_700_000_000 };
+  await using node = await serveFetch(() => Promise.resolve(Response.json(head)));
+  const info = {
+    sources: { state: { get: "/state" } },
+    fields: {
+      height: "state#/height",
+      synced: "state#/synced",
+      head_at: { from: "state#/head", as: "time" },
+    },
+    stalled_after: "10s",
+  } as const;
+  const found = await report({ node: { url: node.url, kind: "none" }, info });
+  assert.match(found, "no new block");
+  assert.not.match(found, "has no value");
+});
+
 check("check ignores missing fields of the kind, since not every node has them", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ etcdserver: "3.6" })));
   const own = { extends: "etcd", fields: { peers: "version#/nothing" } };

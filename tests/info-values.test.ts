@@ -165,6 +165,21 @@ values("a start time that moves backwards is logged once an hour, unless it is h
   assert.is(told(["started_at"]), 0);
 });
 
+values("a start time that moves on is logged, since nobody may have seen the node down", () => {
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const stateLog = new StateLog({ label: "node", log, hide: [], memory: new LogMemory() });
+  const [first, later] = ["2026-01-02T00:00:00Z", "2026-01-02T01:00:00Z"];
+  for (const [second, started_at] of [first, first, later, later].entries()) {
+    const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
+    const news = { changes: [], seen: undefined, started_at, respondedAt };
+    stateLog.note({ status: { status: "ok" }, news, ...NO_FAULTS }, 0);
+  }
+  assert.equal(lines.filter((line) => line.includes("restarted")), [
+    `node has been restarted, at "${later}"`,
+  ]);
+});
+
 values("the duration of a status includes the time before a reload of the configuration", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);

@@ -170,7 +170,9 @@ function questionOf({ source }: PlannedSource): string {
 }
 
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
-  const { plan, outcomes, info } = inspection;
+  const { plan, outcomes, info, status } = inspection;
+  // A node that is not well is never shown as synced.
+  const isShown = (key: string) => key !== "synced" || status.status === "ok";
   const kind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!] : undefined;
   const inherited = KINDS[kind?.extends ?? ""]?.fields ?? {};
   const fields = { ...kind?.fields, ...settings.fields };
@@ -181,7 +183,7 @@ function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection:
   };
   return Object.entries(plan.fields)
     .filter(([key, field]) => own.has(key) && referencesOf(field).every(hasResponded))
-    .filter(([key]) => info[key] === undefined && !settings.hide?.includes(key))
+    .filter(([key]) => info[key] === undefined && isShown(key) && !settings.hide?.includes(key))
     .map(([key, field]) =>
       `${key} has no value: ${referencesOf(field).join(", ")} is missing or of another type`
     );

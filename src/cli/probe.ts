@@ -39,6 +39,8 @@ export async function main(): Promise<number> {
     });
     const line = lineOf(status, text);
     console.log(line ?? `the service responded with ${status}, but not with its health`);
+    // The service knows the values of `accept`.
+    if (status === 400) return WRONG_USE;
     return status === 200 && line !== undefined ? WELL : NOT_WELL;
   } catch (error) {
     const reason = error instanceof SourceError ? error.message : String(error);

@@ -154,7 +154,11 @@ function statusOfUnknown(
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );
-  if (common && !common.isOtherKind) return statusOfError(common);
+  if (common && !common.isOtherKind) {
+    // What has no HTTP status comes from another program than the node, or from another port.
+    const hint = common.number === undefined ? REMEDIES.unknown_kind : undefined;
+    return { ...statusOfError(common), hint: common.hint ?? hint };
+  }
   const reason = common?.message ?? "responds, but is not a kind of node that Nodeface knows";
   const details = { hint: REMEDIES.unknown_kind, isQuoting: common?.isQuoting ?? false };
   return statusOfError(new SourceError("unknown_kind", reason, details));

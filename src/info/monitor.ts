@@ -188,6 +188,8 @@ export class Monitor {
   async inspect(): Promise<Inspection> {
     await this.poll();
     await this.#reader.settled();
+    // The node's own responses may be old when those of a slow extra source come.
+    if (!this.#fresh()) await this.poll();
     const { state: { outcomes }, detection } = this.#reader;
     const { evidence, status, info } = this.#report();
     return {

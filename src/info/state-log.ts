@@ -29,10 +29,11 @@ export interface KindEvent {
   readonly level: "info";
 }
 
-/** The node is on another chain or network than before, or its start time has moved back. */
+/** The node is on another chain or network than before, or its start time has moved. */
 export interface IdentityEvent {
   readonly code: "identity";
-  readonly level: "warn";
+  /** `info` if the node has been restarted. */
+  readonly level: "info" | "warn";
 }
 
 /** The software and version of the node, when they are first known and when they change. */
@@ -202,7 +203,10 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** If the start time moves back, the uptime was probably read in the wrong unit. */
+  /**
+   * A node may be restarted without having been seen down. If the start time moves back, the uptime
+   * was probably read in the wrong unit.
+   */
   #logStart(started: unknown, { monotonic: now, date }: Instant): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -211,9 +215,15 @@ export class StateLog {
     const offset = date - now;
     memory.start = { at, offset };
     // A start that is computed from an uptime moves with a wall clock that is set.
-    const latest = Math.max(at, at + before.offset - offset);
-    if (latest >= before.at - START_JITTER_MS || memory.starts.take(now) === 0) return;
-    if (hide.includes("started_at")) return;
+    const moved = at + before.offset - offset;
+    const isEarlier = Math.max(at, moved) < before.at - START_JITTER_MS;
+    const isLater = Math.min(at, moved) > before.at + START_JITTER_MS && Number.isFinite(before.at);
+    if (!isEarlier && !isLater) return;
+    if (memory.starts.take(now) === 0 || hide.includes("started_at")) return;
+    if (isLater) {
+      const message = `${label} has been restarted, at ${quote(String(started))}`;
+      return log(message, { code: "identity", level: "info" });
+    }
     const was = new Date(before.at).toISOString();
     const message = `${label} reports an earlier start than before: ${quote(String(started))}, ` +
       `was ${was}; if its uptime is in milliseconds, write { uptime: ms }`;

@@ -13,7 +13,7 @@ import { textOf } from "../json/values.ts";
 import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
-import { residentMemory } from "../platform.ts";
+import { residentMemory, RUNTIME } from "../platform.ts";
 import { printable, startOf } from "../untrusted-text.ts";
 
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -146,7 +146,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
   nodeface_build_info: gauge(
     "The service's version and runtime, as labels; always 1",
-    () => [{ labels: [VERSION, runtime()], value: 1 }],
+    () => [{ labels: [VERSION, RUNTIME], value: 1 }],
     "version",
     "runtime",
   ),
@@ -257,11 +257,6 @@ function fieldsIn({ info, current, besideNode }: Seen): MetricSample<number | bi
 }
 
 const seconds = (time: unknown): number => Date.parse(String(time)) / 1000;
-
-/** Node.js before version 21 has no `navigator`. */
-function runtime(): string | undefined {
-  return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
-}
 
 /** Writes all metrics that have a value. */
 export function expose(observation: Observation): string {

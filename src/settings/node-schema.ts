@@ -275,7 +275,7 @@ const source = (path: Schema<string>): Schema<Source> =>
           "A program and its arguments. " +
             "The program prints JSON or plain text, and runs without a shell",
           {
-            example: "[df, --output=avail, /data]",
+            example: "[sh, -c, 'df --output=avail /data | tail -1']",
           },
         ),
         ...SOURCE_OPTIONS,

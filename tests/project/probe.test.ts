@@ -53,7 +53,7 @@ probe(
 );
 
 probe(
-  "exits with 1 if the service does not respond, or not as Nodeface does",
+  "exits with 1 if the service does not respond as Nodeface does, and with 2 for a wrong list",
   each(async (command) => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const refused = `the service at ${url} does not respond: connection refused\n`;
@@ -67,7 +67,7 @@ probe(
     }
     const service = await start(command);
     const [code, stdout] = await asks(command, service.url, "--accept=fine");
-    assert.is(code, 1);
+    assert.is(code, 2);
     assert.match(
       String(stdout),
       /^the service responded with 400: "accept" must be a list of: ok,/,
