@@ -28,6 +28,22 @@ statuses("a node without a new block for longer than stalled_after is stalled", 
   assert.is((await info()).status, "ok");
 });
 
+statuses("a silent node keeps its kind when the configuration is reloaded", async () => {
+  const memory = new NodeMemory();
+  const options = { fetch: play(RECORDINGS.get("anvil")!), memory };
+  const before = setScene(options);
+  await before.info();
+  assert.is(before.node.kind, "ethereum");
+  const after = setScene(options);
+  after.held.failure = "ECONNREFUSED";
+  assert.is((await after.info()).status_code, "connection_refused");
+  assert.is(after.node.kind, "ethereum");
+  const other = setScene({ ...options, memory: new NodeMemory() });
+  other.held.failure = "ECONNREFUSED";
+  await other.info();
+  assert.is(other.node.kind, undefined);
+});
+
 statuses("a node without block times is stalled if its height does not change", async () => {
   const { info, pass, state } = playState({ height: 1, peers: 5 }, {
     info: { stalled_after: "10m" },

@@ -12,6 +12,8 @@ export class NodeMemory {
   readonly history: HistoryMemory;
   readonly log: LogMemory;
   readonly sightings: Sightings;
+  /** The kind that was detected last. */
+  kind: string | undefined;
   #motion: { readonly kind: string; readonly motion: Motion } | undefined;
 
   constructor(
@@ -28,6 +30,7 @@ export class NodeMemory {
   withoutChain(): NodeMemory {
     const log = Object.assign(new LogMemory(), this.log);
     const memory = new NodeMemory(this.history, log, this.sightings.withoutChain());
+    memory.kind = this.kind;
     memory.#motion = this.#motion;
     return memory;
   }

@@ -168,18 +168,27 @@ export class NodeReader {
   }
 
   async #detectKind(signal: LightSignal): Promise<void> {
-    const { log, label } = this.#options;
+    const { log, label, memory } = this.#options;
     const detection = await detectKind(this.#node, signal);
     if (signal.aborted) return;
     const before = this.#node.kind;
     if (detection.kind === undefined && before !== undefined) return;
     this.#detection = detection;
     this.#detectedAt = this.#options.now().monotonic;
-    if (detection.kind === undefined || detection.kind === before) return;
+    if (detection.kind === undefined) return await this.#recallKind(detection.status);
+    memory.kind = detection.kind;
+    if (detection.kind === before) return;
     // The evidence may contain a value that the operator hides.
     const because = this.#settings.hide?.length ? "" : `: ${detection.because}`;
     log(`${label} is of the kind ${detection.kind}${because}`, { code: "kind", level: "info" });
     await this.#useKind(detection.kind);
+  }
+
+  /** A node that was silent while the configuration was reloaded is of the kind that it was. */
+  async #recallKind({ status }: NodeStatus): Promise<void> {
+    const { kind } = this.#options.memory;
+    const isKnown = kind !== undefined && Object.hasOwn(await this.#node.kinds.get(), kind);
+    if (isKnown && status === "unreachable") await this.#useKind(kind);
   }
 
   /** @throws {TypeError} if the kind is unknown */
