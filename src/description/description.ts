@@ -298,8 +298,14 @@ export class Description {
   async #read(loaded: LoadedSource, offer: Offer, offerText: string): Promise<void> {
     const { source, isOptional } = loaded;
     this.#takeExamples();
+    const { examples } = this.#nodeOffer;
     const prepared = await this.#prepare(source, offer);
     loaded.noteRead(offerText, prepared);
+    // The node may have given its examples meanwhile.
+    if (source.by === "kind" && this.#nodeOffer.examples !== examples) {
+      loaded.markChanged();
+      this.#checks.start();
+    }
     const { description, diagnostics, file } = prepared;
     if (description) this.#keepFile(file);
     else if (isOptional && !loaded.description) {
