@@ -5,10 +5,11 @@
  *
  * @module
  */
+import { isHttpUrl } from "../http/host-names.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
-import { isHttpUrl, type Node } from "../node/node.ts";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { File } from "../openapi/files.ts";

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** False for a path, of a file or below the node's address. */
+export const isHttpUrl = (text: string): boolean => /^https?:/i.test(text);
+
 /**
  * Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and its subdomains (RFC 6761, section 6.3).
  */

@@ -21,7 +21,7 @@ import { parseReference, type Plan, type PlannedSource, sourceNamesOf } from "./
 import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
-import { isHttpUrl } from "../node/node.ts";
+import { isHttpUrl } from "../http/host-names.ts";
 import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown, usesAll } from "./fields.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { LightSignal } from "../abort-signal.ts";
-import { isLoopbackListener } from "../http/host-names.ts";
+import { isHttpUrl, isLoopbackListener } from "../http/host-names.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import type { SecretPlace } from "../kinds/parts.ts";
@@ -20,9 +20,6 @@ import type { RpcOutcome } from "./json-rpc.ts";
 import { RPC_HEADERS } from "./own-headers.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
 import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
-
-/** False for a path, of a file or below the node's address. */
-export const isHttpUrl = (text: string): boolean => /^https?:/i.test(text);
 
 export interface NodeInit {
   /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */
