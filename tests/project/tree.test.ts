@@ -102,6 +102,28 @@ tree("there are no circular imports", () => {
   assert.equal(circles, []);
 });
 
+/** The files that a file needs when it runs. */
+const needed = (file: string) =>
+  [...text(file).matchAll(/(?:import|export) ([^;]*?) from "(\.[^"]+)"|import\("(\.[^"]+)"\)/g)]
+    .filter(([, names = ""]) => !/^type |^\{(?:\s*type \w+(?: as \w+)?,?)+\s*\}$/.test(names))
+    .map(([, , name, loaded]) => join(dirname(file), (name ?? loaded)!).replaceAll("\\", "/"));
+
+tree("a fresh clone makes its generated files from nothing but the first of them", () => {
+  const seen = new Map<string, readonly string[]>();
+  const walk = (file: string, way: readonly string[]) => {
+    if (seen.has(file)) return;
+    seen.set(file, [...way, file]);
+    if (!files.includes(file)) return;
+    for (const other of needed(file)) walk(other, [...way, file]);
+  };
+  walk("build/generated-modules.ts", []);
+  assert.ok(seen.size > 30);
+  const early = [...seen].filter(([file]) =>
+    file.startsWith("generated/") && file !== "generated/kind-names.js"
+  );
+  assert.equal(early.map(([, way]) => way.join(" → ")), []);
+});
+
 tree("the types of the library need no types of Node", () => {
   const { config } = typescript.readConfigFile(
     join(ROOT, "tsconfig.build.json"),
