@@ -206,6 +206,8 @@ export class App implements Nodeface {
     this.#resources.end();
     // A request or a message may begin a call.
     await Promise.allSettled([...this.#begun, ending]);
+    // `close` would end responses that are still being sent.
+    await this.#calls.gateway?.idle();
     await this.close();
   }
 

@@ -1110,6 +1110,27 @@ load(
   },
 );
 
+load("a service that is replaced closes when its last response has been sent", async () => {
+  hold();
+  const { ask, app } = forwarding(node.url, REST);
+  const asked = ask("/v1/node/status");
+  await until(() => held.length === 1);
+  const [response] = held.splice(0);
+  response!.writeHead(200, { "content-type": "application/json" });
+  response!.write(" ".repeat(2 * 1024 * 1024));
+  const reader = (await asked).body!.getReader();
+  await reader.read();
+  const closing = (app as App).closeWhenIdle();
+  node.answer = result("1");
+  for (let call = 0; call < 20; call++) {
+    assert.is((await ask("/v1/node/peers/a")).status, 200, "calls are not ended yet");
+  }
+  response!.end("7");
+  while (!(await reader.read()).done);
+  await closing;
+  assert.is((await ask("/v1/node/peers/a")).status, 503);
+});
+
 load("a service that is replaced finishes what it began, even a call without a slot", async () => {
   hold();
   const { ask, app } = forwarding(node.url, REST, { open: ["GET /status"] }, {

@@ -62,13 +62,13 @@ export class Capacity {
     if (this.#leases.size > 0) return;
     clearTimeout(this.#closing);
     this.#onIdle?.();
+    this.#idle = undefined;
   }
 
   /** Resolves when all calls have ended. */
   async idle(): Promise<void> {
     if (this.#leases.size === 0) return;
     await (this.#idle ??= new Promise<void>((resolve) => this.#onIdle = resolve));
-    this.#idle = undefined;
   }
 
   /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */
