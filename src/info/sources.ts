@@ -25,7 +25,7 @@ import { rpcRequestOf } from "../node/rpc.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { isKnown, KNOWN_KEYS } from "./fields.ts";
+import { formOf, isKnown } from "./fields.ts";
 import {
   type LimitedValue,
   readResponse,
@@ -379,11 +379,8 @@ function readHostResponse(returned: unknown): LimitedValue {
   for (const key of RESERVED_KEYS.filter((key) => Object.hasOwn(value, key))) {
     odd.push(`/${key} is set by this service${key === "status" ? " (return synced: false)" : ""}`);
   }
-  for (const [key, read] of Object.entries(KNOWN_KEYS)) {
-    if (!Object.hasOwn(value, key) || !isKnown(value[key]) || read(value[key]) !== undefined) {
-      continue;
-    }
-    odd.push(`/${key} has the wrong type`);
+  for (const [key, given] of Object.entries(value)) {
+    if (isKnown(given) && formOf(key, given) === undefined) odd.push(`/${key} has the wrong type`);
   }
   const response = readResponse(formatJson(value));
   return { value: response.value, omitted: [...odd, ...response.omitted] };
