@@ -97,7 +97,7 @@ const PING_MS = 25_000, SILENCE_MS = 55_000;
  * its times: how fast a long message arrives (`#arrival`), the last sign of life (`#heardAt`) and
  * ping (`#pingedAt`), and since when it has had too much to read (`#fullSince`).
  *
- * A connection first refuses calls (`#refusalWhileEnding`), if it can wait for those that run, and
+ * A connection first refuses calls (`#reasonToEnd`), if it can wait for those that run, and
  * then ends (`#endReason`).
  */
 export class Session implements PeerEvents, NodeSocketOwner {
@@ -119,8 +119,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
-  /** The response to calls that come while those before are responded to. */
-  #refusalWhileEnding: Refusal | undefined;
+  /** Why calls are refused that come while those before are responded to. */
+  #reasonToEnd: keyof typeof REFUSALS_WHILE_ENDING | undefined;
   #ending: Promise<void> | undefined;
   #endReason: EndReason | undefined;
 
@@ -200,7 +200,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   }
 
   async #endAfterCalls(reason: keyof typeof REFUSALS_WHILE_ENDING): Promise<void> {
-    this.#refusalWhileEnding = REFUSALS_WHILE_ENDING[reason];
+    this.#reasonToEnd = reason;
     const answered = this.#inbox.drain().then(() => {
       // Else the events of a busy subscription would keep the outbox full.
       this.subscriptions.end();
@@ -306,7 +306,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     const deferred: Subscription[] = [];
     const outcome = await (await this.subscriptions.send(call, true, deferred)).outcome;
     this.#outbox.release(deferred);
-    if (outcome.error) this.#finish(this.#refusalWhileEnding ? "node" : "left");
+    if (outcome.error) this.#finish(this.#reasonToEnd ?? "left");
     for (const subscription of deferred) void this.#endFinished(subscription);
     return outcome;
   }
@@ -318,8 +318,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   async #respond(message: string): Promise<void> {
     await this.#takeTurn();
-    if (this.#refusalWhileEnding) {
-      const text = await refuseMessage(this.#refusalWhileEnding, message);
+    if (this.#reasonToEnd) {
+      const text = await refuseMessage(REFUSALS_WHILE_ENDING[this.#reasonToEnd], message);
       if (text !== undefined) this.#outbox.respond(text);
       return await this.#outbox.sending;
     }
