@@ -307,7 +307,9 @@ function send(response: Response, exchange: Exchange): Response {
   if (held?.parts.length === 1) return sendInOnePart(held, response, exchange);
   // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
   const isWhole = !held && !isStreamed(response) && response.headers.has("content-length");
-  if (!isWhole && response.body) return sendAsStream(response.body, response, exchange);
+  // Bun 1.4 never reads the body of a response to HEAD, and tells its length if it has one.
+  const isRead = !isWhole && request.method !== "HEAD";
+  if (isRead && response.body) return sendAsStream(response.body, response, exchange);
   exchange.endSent();
   return response;
 }

@@ -1,5 +1,5 @@
 /**
- * Serves a large response, and an operation that responds with streams. `/own/told` returns what
+ * Serves a large response, a response that has its body even for HEAD, and an operation that responds with streams. `/own/told` returns what
  * has been recorded so far: the access records, the errors, the number of cancelled streams, and
  * the number of requests that still wait.
  */
@@ -54,10 +54,12 @@ const large = await represent(new Uint8Array(32 * 1024 * 1024), {
   ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
 });
 const app = {
-  fetch: (request: Request) =>
-    request.url.endsWith("/large")
-      ? large.respond(request, { headers: {}, vary: undefined })
-      : nodeface.fetch(request),
+  fetch(request: Request) {
+    if (request.url.endsWith("/large")) {
+      return large.respond(request, { headers: {}, vary: undefined });
+    }
+    return request.url.endsWith("/bare") ? new Response("a body") : nodeface.fetch(request);
+  },
 };
 
 await serveHere(app, {

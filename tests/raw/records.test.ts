@@ -100,6 +100,11 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(records, [{ method: "GET", url: "/own/waiting", outcome: "aborted" }]);
   });
 
+  recording("a response to HEAD has a record, even if the app returns a body", async () => {
+    const records = await recordsOf(() => ask(request("HEAD", "/bare"), true));
+    assert.equal(records, [{ method: "HEAD", url: "/bare", status: 200, outcome: "sent" }]);
+  });
+
   recording("a stream that fails midway has a record, and its connection is closed", async () => {
     const { errors } = await told();
     let answer = "";
