@@ -109,7 +109,7 @@ export interface EventSettings {
   listeners?: number | undefined;
   /**
    * The maximum number of streams to one client address. Behind a proxy, all clients have the
-   * proxy's address. A host such as Hono tells no address: there, only `listeners` counts.
+   * proxy's address. If the host does not pass the client's address, only `listeners` counts.
    * @default 250
    */
   per_address?: number | undefined;

@@ -10,7 +10,7 @@ const LINE_MAX = 60;
 
 export class EventView {
   total = 0;
-  /** The reason for the end, if the service has told it. */
+  /** The reason why the stream ended, if the service sent one, else "". */
   reason = "";
   readonly element: HTMLElement;
   readonly #code: HTMLElement = element("code");

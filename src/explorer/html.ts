@@ -94,7 +94,9 @@ export type Filling = Readonly<Record<string, Part>>;
 export function fill(template: string, values: Filling, v1: string, simplePage: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`the template of the page has no value for {${name}}`);
+    if (value === undefined) {
+      throw new Error(`no value for the placeholder {${name}} of the page's template`);
+    }
     return write(value);
   });
   return filled.replaceAll(`${SIMPLE_PAGE}`, simplePage).replaceAll(`${V1}`, v1);

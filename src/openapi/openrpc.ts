@@ -206,7 +206,7 @@ interface Parts {
   readonly result: JsonObject;
   readonly errors: readonly JsonObject[];
   readonly examples: readonly JsonObject[];
-  /** Those that have a name. */
+  /** The tags that have a name. */
   readonly tags: readonly JsonObject[];
 }
 

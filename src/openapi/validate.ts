@@ -1,6 +1,6 @@
 /**
- * Validates a description against the tables in `tables.ts`. Omits parts that cannot be used, and
- * corrects the version number.
+ * Validates a description against the tables in `tables.ts`. The diagnostics say which members
+ * `normalize.ts` omits, and which values it replaces.
  *
  * @module
  */

@@ -255,8 +255,8 @@ export function sharedSettings(
         per_address: optional(
           wholeNumber(1, 10_000),
           "The maximum number of streams to one client address. " +
-            "Behind a proxy, all clients have the proxy's address. A host such as Hono tells no " +
-            "address: there, only `listeners` counts",
+            "Behind a proxy, all clients have the proxy's address. If the host does not pass the " +
+            "client's address, only `listeners` counts",
           {
             default: String(EVENT_DEFAULTS.per_address),
             example: "1000",

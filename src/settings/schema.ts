@@ -121,8 +121,9 @@ export function meantWord(
 export const NUMBER: Schema<number> = v.pipe(v.number("a number"), v.finite("a number"));
 
 export function wholeNumber(least: number = -Infinity, most: number = Infinity): Schema<number> {
-  const from = least > -Infinity ? ` from ${least}` : "";
-  const expected = `a whole number${from}${most < Infinity ? ` to ${most}` : ""}`;
+  const atLeast = least > -Infinity ? ` of at least ${least}` : "";
+  const bounds = most < Infinity ? ` from ${least} to ${most}` : atLeast;
+  const expected = `a whole number${bounds}`;
   const isValid = (number: number) =>
     Number.isSafeInteger(number) && number >= least && number <= most;
   return v.pipe(v.number(expected), v.check(isValid, expected));

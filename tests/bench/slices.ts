@@ -1,6 +1,7 @@
 /**
- * Prepares the description in a file, and prints the processor time of the longest slice of this
- * work and of all of it, in milliseconds, as JSON. Works only on Linux.
+ * Prepares the description in a file. Prints two processor times in milliseconds, as JSON: `longest`
+ * of the longest slice, including those that write `/spec.yaml`, and `served` of the preparation
+ * without `/spec.yaml`. Works only on Linux.
  */
 import { openSync, readSync } from "node:fs";
 import process from "node:process";

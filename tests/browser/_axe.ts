@@ -1,4 +1,4 @@
-/** Runs axe, an accessibility checker, on a page, and lists its findings. */
+/** Runs axe, an accessibility checker, on a page, and lists the serious and critical violations. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";

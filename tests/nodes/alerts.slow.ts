@@ -55,7 +55,9 @@ testWhere(
     await writeFile(join(home, "alerts.yaml"), JSON.stringify({ groups }));
     await writeFile(join(home, "tests.yaml"), JSON.stringify(tests));
     const names = groups[0].rules.map(({ alert }: { alert: string }) => alert);
-    assert.equal(tests.tests.map(({ name }: { name: string }) => name).sort(), names.sort());
+    // The name of a test begins with that of its alert.
+    const tested = new Set(tests.tests.map(({ name }: { name: string }) => name.split(" ")[0]));
+    assert.equal([...tested].sort(), names.sort());
     assert.match(promtool(["test", "rules", join(home, "tests.yaml")]), "SUCCESS");
   }),
 );
