@@ -189,12 +189,12 @@ health:
     ["16:7", "must be places, each with a test"],
     ["19:11", 'health.target names the source "infox"'],
     ["20:3", "health.complete needs the field progress"],
-    ["21:8", "health.lag must be a whole number from 0, not -1"],
+    ["21:8", "health.lag must be a whole number of at least 0, not -1"],
     ["22:16", "health.warming_up[0] must be a whole number, not"],
     ["23:15", "health.networks.main needs the field chain_id or network"],
     ["23:30", "health.networks.main.quiet must be a duration"],
     ["23:34", "health.networks.main.peers needs the field peers"],
-    ["23:41", "health.networks.main.peers must be a whole number from 1, not 0"],
+    ["23:41", "health.networks.main.peers must be a whole number of at least 1, not 0"],
   ];
   for (const [at, [place, message]] of expected.entries()) {
     assert.ok(found[at]?.startsWith(`mine.yaml:${place}: `), `${place} ${message}\n${found[at]}`);

@@ -164,7 +164,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
   "x-position": {
     on: "parameter",
-    value: "a whole number from 0",
+    value: "a whole number of at least 0",
     text:
       "The parameter's position in a list of parameters. The service derives this mark from the " +
       "order of `params`",
