@@ -1,13 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { makeExample } from "../src/explorer/read-form.ts";
+import { makeExample } from "../src/explorer/schema-examples.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";
 import { withHomes } from "../src/openapi/home.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
-import { expandUrl } from "../src/openapi/servers.ts";
+import { expandUrl } from "../src/openapi/server-url.ts";
 import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import type { JsonObject } from "../src/json/values.ts";

@@ -20,7 +20,7 @@ import type { File } from "../openapi/files.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { addressForClients, withDropInPaths } from "../openapi/drop-in.ts";
 import { type Documents, prepareDocuments } from "../openapi/documents.ts";
-import { originsOf } from "../openapi/servers.ts";
+import { originsOf } from "../openapi/origins.ts";
 import { listServersElsewhere } from "../openapi/callable-operations.ts";
 import type { NodeOperation } from "../openapi/node-operation.ts";
 import { writeJson } from "../openapi/write.ts";

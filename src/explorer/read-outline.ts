@@ -24,7 +24,8 @@ import {
   serversFor,
   SERVICE_TAG,
 } from "../openapi/operations.ts";
-import { PLACEHOLDER_ORIGIN, trimSlashes, usualUrl } from "../openapi/servers.ts";
+import { trimSlashes, usualUrl } from "../openapi/server-url.ts";
+import { PLACEHOLDER_ORIGIN } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { OperationForm } from "./form-request.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { trimSlashes } from "../openapi/servers.ts";
+import { trimSlashes } from "../openapi/server-url.ts";
 import type { OperationForm } from "./form-request.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Html, joinParts, markup, type Part, shortText } from "./html.ts";

@@ -6,7 +6,7 @@
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
 import { PathTemplate } from "../http/path-template.ts";
-import { isObject, type JsonObject, listOf, objectOf, setMember } from "../json/values.ts";
+import { filled, isObject, type JsonObject, listOf, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { CopyBudget } from "./copy-budget.ts";
 import { baseAtNode, homeOf, NODE_PATH, onlyUrl, THIS_SERVICE } from "./home.ts";
@@ -72,39 +72,79 @@ export async function withDropInPaths(
 ): Promise<JsonObject> {
   const paths: JsonObject = {};
   const copies = new CopyBudget();
-  const templates = ofHost.map((path) => new PathTemplate(path));
-  /** A template of the host may take all paths of the node's one. */
-  const isTaken = (path: string) => {
-    const { sample } = new PathTemplate(path);
-    return isReserved(path, isBuiltIn) || templates.some((one) => one.match(sample) !== undefined);
-  };
+  const isTaken = takenPaths(ofHost, isBuiltIn);
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
-    const { servers, ...item } = objectOf(value);
-    /** Returns `undefined` if the operation is called elsewhere. */
-    const placeOf = (operation: JsonObject) => {
-      const home = homeOf(operation);
-      if (home && !home.isMethod) return isTaken(home.path) ? NODE_PATH + home.path : home.path;
-      return onlyUrl([operation, { servers }, document]) === THIS_SERVICE ? path : undefined;
-    };
+    const item = objectOf(value);
     const places = new Map(
-      operationsOf(item).map(({ operation }) => [operation, placeOf(operation)]),
+      operationsOf(item).map(({ operation }) => {
+        return [operation, placeOf(document, path, item, operation, isTaken)];
+      }),
     );
     if (places.size === 0 && !Object.hasOwn(paths, path)) setMember(paths, path, value);
     for (const place of new Set(places.values())) {
-      const part = mapOperations(item, ({ operation }) => {
-        if (places.get(operation) !== place) return undefined;
-        const { servers: own, ...others } = operation;
-        if (place !== undefined) return others;
-        // Another operation of the path may be called at this service.
-        const repeated = listOf(own)[0]
-          ? listOf(own)
-          : repeatableServers(serversFor([{ servers }, document]), copies);
-        return repeated.length > 0 ? { ...others, servers: repeated } : undefined;
-      });
       const to = place ?? path;
+      const part = place === undefined
+        ? partElsewhere(document, item, places, copies)
+        : partAtPlace(place, item, places);
       setMember(paths, to, joined(document, part, paths[to], copies));
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };
+}
+
+/** A template of the host may take all paths of the node's one. */
+function takenPaths(ofHost: readonly string[], isBuiltIn: boolean): (path: string) => boolean {
+  const templates = ofHost.map((path) => new PathTemplate(path));
+  return (path) => {
+    const { sample } = new PathTemplate(path);
+    return isReserved(path, isBuiltIn) || templates.some((one) => one.match(sample) !== undefined);
+  };
+}
+
+/** The paths of the operations of an item; `undefined` for those that are called elsewhere. */
+type Places = ReadonlyMap<JsonObject, string | undefined>;
+
+/** Returns the path of an operation, or `undefined` if it is called elsewhere. */
+function placeOf(
+  document: JsonObject,
+  path: string,
+  item: JsonObject,
+  operation: JsonObject,
+  isTaken: (path: string) => boolean,
+): string | undefined {
+  const home = homeOf(operation);
+  if (home && !home.isMethod) return isTaken(home.path) ? NODE_PATH + home.path : home.path;
+  return onlyUrl([operation, item, document]) === THIS_SERVICE ? path : undefined;
+}
+
+/** Returns the operations of an item that have the place. They need no servers of their own. */
+function partAtPlace(
+  place: string,
+  { servers: _, ...item }: JsonObject,
+  places: Places,
+): JsonObject {
+  return mapOperations(item, ({ operation }) => {
+    const { servers: _, ...others } = operation;
+    return places.get(operation) === place ? others : undefined;
+  });
+}
+
+/**
+ * Returns the operations of an item that are called elsewhere. Each repeats the servers that apply
+ * to it, since another operation of the path may be called at this service.
+ */
+function partElsewhere(
+  document: JsonObject,
+  { servers, ...item }: JsonObject,
+  places: Places,
+  copies: CopyBudget,
+): JsonObject {
+  return mapOperations(item, ({ operation }) => {
+    if (places.get(operation) !== undefined) return undefined;
+    const { servers: own, ...others } = operation;
+    const repeated = filled(listOf(own)) ??
+      repeatableServers(serversFor([{ servers }, document]), copies);
+    return repeated.length > 0 ? { ...others, servers: repeated } : undefined;
+  });
 }

@@ -10,7 +10,7 @@ import { excerpt } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { explainSize, provenanceOf, SIZES } from "./diagnostics.ts";
 import { type DiagnosedFile, parse, unreadable, unreadableBecause } from "./parse.ts";
-import { withoutLogin } from "./servers.ts";
+import { withoutLogin } from "./server-url.ts";
 
 export interface File {
   /** The final URL, after symbolic links and redirects. */

@@ -35,14 +35,9 @@ import { normalize } from "./normalize.ts";
 import { hasMoreOperations, operationsIn, withValidOperations } from "./operations.ts";
 import type { DiagnosedFile } from "./parse.ts";
 import { resolve } from "./resolve.ts";
-import {
-  basePathsAtNode,
-  checkServers,
-  pathWithoutScheme,
-  type ServerContext,
-  usualUrl,
-  withServers,
-} from "./servers.ts";
+import { checkServers } from "./origins.ts";
+import { pathWithoutScheme, usualUrl } from "./server-url.ts";
+import { basePathsAtNode, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** The file of a description. */

@@ -21,7 +21,8 @@ import { copyInSlices } from "../json/in-slices.ts";
 import { toOpenApi30 } from "./downgrade.ts";
 import { baseAtNode, onlyUrl, THIS_SERVICE } from "./home.ts";
 import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
-import { basePathsOf, mapUrls, trimSlashes } from "./servers.ts";
+import { trimSlashes } from "./server-url.ts";
+import { basePathsOf, mapUrls } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

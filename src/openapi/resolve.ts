@@ -18,7 +18,7 @@ import {
 import { nameInCommand } from "./files.ts";
 import { withValidOperations } from "./operations.ts";
 import type { DiagnosedFile } from "./parse.ts";
-import { withoutLogin } from "./servers.ts";
+import { withoutLogin } from "./server-url.ts";
 import {
   ByShape,
   isReference,

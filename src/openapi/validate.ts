@@ -18,7 +18,7 @@ import {
   type Severity,
   spellingOf,
 } from "./diagnostics.ts";
-import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
+import { variablesWithoutLogin, withoutLogin } from "./server-url.ts";
 import {
   isKeyword,
   isReference,
