@@ -4,20 +4,29 @@
  *
  * @module
  */
-import { withTimeout } from "./with-timeout.ts";
-
 /** The number of files that are read at once, and of those on one disk. */
 const READINGS_MAX = 3, ON_DISK_MAX = 2;
 
+/** The interval at which the time of readings is counted, in milliseconds. */
+const TICK_MS = 20;
+
 interface Reading {
   readonly place: string;
-  /** When it began, or when it was asked for. On the clock of `performance.now()`. */
+  /** When it began, or when it was asked for. */
   since: number;
   /** True once it has not ended in time. */
   isLate: boolean;
 }
 
 export class FileQueue {
+  /**
+   * In milliseconds. Each tick counts once, however late it is: a file that is read slowly because
+   * this process is busy must not count as one on a disk that is away.
+   */
+  #time = 0;
+  /** What is done at each tick, while something is read. */
+  readonly #checks = new Set<() => void>();
+  #ticks: ReturnType<typeof setInterval> | undefined;
   readonly #running = new Set<Reading>();
   /** The disks on which files were found. */
   readonly #disks = new Map<string, number>();
@@ -30,16 +39,16 @@ export class FileQueue {
    * @param where the path or URL of the file
    * @param timeout in milliseconds, also for readings that keep it waiting
    * @param read must call `onDisk` with the number of the disk as soon as it is known
-   * @param late called when the time is over; must throw
+   * @param late returns the error when the time is over
    */
   async read<T>(
     where: string | URL,
     timeout: number,
     read: (onDisk: (disk: number) => void) => Promise<T>,
-    late: () => never,
+    late: () => Error,
   ): Promise<T> {
     const place = String(where).replace(/^file:\/\//, "");
-    const reading = { place, since: performance.now(), isLate: false };
+    const reading = { place, since: this.#time, isLate: false };
     if (this.#blockersOf(reading).length === 0) this.#running.add(reading);
     else await this.#turnOf(reading, timeout, late);
     const end = () => {
@@ -52,36 +61,50 @@ export class FileQueue {
       this.#beginNext();
     });
     result.then(end, end);
-    return await withTimeout(result, timeout, () => {
-      reading.isLate = true;
-      return late();
+    return await new Promise<T>((resolve, reject) => {
+      const stop = this.#atEachTick(() => {
+        if (this.#time - reading.since <= timeout) return;
+        stop();
+        reading.isLate = true;
+        reject(late());
+      });
+      result.finally(stop).then(resolve, reject);
     });
   }
 
-  #turnOf(reading: Reading, timeout: number, late: () => never): Promise<void> {
+  #turnOf(reading: Reading, timeout: number, late: () => Error): Promise<void> {
     const asked = reading.since;
     return new Promise<void>((begin, refuse) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const check = () => {
+      const stop = this.#atEachTick(() => {
         const blockers = this.#blockersOf(reading);
         const latest = Math.max(...blockers.map(({ since }) => since));
         // Behind readings that are late, there is only the time that they would have had.
         const since = blockers.every(({ isLate }) => isLate) ? latest : Math.max(asked, latest);
-        const left = since + timeout - performance.now();
-        if (left > 0) return void (timer = setTimeout(check, left));
+        if (this.#time - since <= timeout) return;
+        stop();
         this.#waiting.delete(reading);
-        try {
-          late();
-        } catch (error) {
-          refuse(error);
-        }
-      };
+        refuse(late());
+      });
       this.#waiting.set(reading, () => {
-        clearTimeout(timer);
+        stop();
         begin();
       });
-      check();
     });
+  }
+
+  /** Returns the function that ends it. */
+  #atEachTick(check: () => void): () => void {
+    this.#checks.add(check);
+    this.#ticks ??= setInterval(() => {
+      this.#time += TICK_MS;
+      for (const each of [...this.#checks]) each();
+    }, TICK_MS);
+    return () => {
+      this.#checks.delete(check);
+      if (this.#checks.size > 0) return;
+      clearInterval(this.#ticks);
+      this.#ticks = undefined;
+    };
   }
 
   #beginNext(): void {
@@ -89,7 +112,7 @@ export class FileQueue {
       if (this.#running.size >= READINGS_MAX) return;
       if (this.#blockersOf(reading).length > 0) continue;
       this.#waiting.delete(reading);
-      reading.since = performance.now();
+      reading.since = this.#time;
       this.#running.add(reading);
       begin();
     }

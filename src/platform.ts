@@ -194,9 +194,8 @@ async function inTime<T>(
   read: (onDisk: (disk: number) => void) => Promise<T>,
 ): Promise<T> {
   try {
-    return await queue.read(place, timeout, read, () => {
-      throw new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
-    });
+    const late = () => new PlatformError(takesLonger(timeout), { cause: { code: LATE } });
+    return await queue.read(place, timeout, read, late);
   } catch (error) {
     throw platformErrorFor(error, FILE_FAILURES);
   }

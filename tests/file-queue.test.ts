@@ -19,10 +19,9 @@ function setQueue(disks: Readonly<Record<string, number>> = {}, timeout = 20) {
         })
       );
     };
-    const late = (): never => {
-      throw new Error("late");
-    };
-    return queue.read(place, timeout, reading, late).catch(({ message }: Error) => message);
+    return queue.read(place, timeout, reading, () => new Error("late")).catch((
+      { message }: Error,
+    ) => message);
   };
   const end = (place: string) => ends.get(place)!();
   const readWell = async (...places: string[]) => {
@@ -91,9 +90,7 @@ files(
         begun.push(place);
         onDisk(disk);
         return new Promise<never>(() => {});
-      }, () => {
-        throw new Error("late");
-      }).catch(({ message }: Error) => message);
+      }, () => new Error("late")).catch(({ message }: Error) => message);
     const places = ["/t/a", "/t/b", "/u/c"];
     assert.equal(
       await Promise.all(places.map((place) => read(place, 7))),
@@ -131,6 +128,22 @@ files("however many files wait, none is late while each is read in time", async 
     end(place);
   }
   assert.equal(await all, places);
+});
+
+files("a reading is not late because the process is busy", async () => {
+  const queue = new FileQueue();
+  const busy = () => {
+    const since = performance.now();
+    while (performance.now() - since < 100);
+  };
+  const read = async () => {
+    for (let step = 0; step < 4; step++) {
+      busy();
+      await turn();
+    }
+    return "read";
+  };
+  assert.is(await queue.read("/etc/a", 200, read, () => new Error("late")), "read");
 });
 
 files.run();
