@@ -124,22 +124,26 @@ export class App implements Nodeface {
       const { upgrade } = request;
       const response = this.#refuse(routed) ??
         (upgrade ? await this.#handshake(routed) : undefined) ?? await this.#routes.respond(routed);
-      return complete(response, routed.common, request);
+      return complete(response, routed.commonHeaders(), request);
     } catch (error) {
       if (error === UNREADABLE_CONTENT) {
-        return complete(problemResponse(400, UNREADABLE_CONTENT.message), routed.common, request);
+        return complete(
+          problemResponse(400, UNREADABLE_CONTENT.message),
+          routed.commonHeaders(),
+          request,
+        );
       }
       if (disconnectSignalOf(request).aborted) {
         return complete(
           new Response(null, { status: STATUS_CLIENT_CLOSED_REQUEST }),
-          routed.common,
+          routed.commonHeaders(),
           request,
         );
       }
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;
       this.#options.log(message, { code: "error", level: "error", error });
-      return complete(problemResponse(500, FAILED), routed.common, request);
+      return complete(problemResponse(500, FAILED), routed.commonHeaders(), request);
     }
   }
 

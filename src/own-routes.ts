@@ -58,8 +58,8 @@ const routeTo = (path: string, handle: Handler, headersFor: CommonHeadersFor): R
 
 function infoRoutes({ resources, headersFor }: Parts): Route[] {
   const { monitor, ready } = resources;
-  const handleInfo: Handler = async ({ request, common }) =>
-    (await monitor.snapshot()).representation.respond(request, common);
+  const handleInfo: Handler = async (routed) =>
+    respondWith((await monitor.snapshot()).representation, routed);
   const handleHealth: Handler = (routed) => {
     const accepted = readAccepted(routed.target.search);
     if (accepted) return respondWith(resources.health(accepted), routed);
@@ -181,9 +181,9 @@ const serving = (resource: Resource<Representation>): Handler => (routed) =>
 
 async function respondWith(
   representation: Representation | Promise<Representation>,
-  { request, common }: RoutedRequest,
+  routed: RoutedRequest,
 ): Promise<Response> {
-  return (await representation).respond(request, common);
+  return (await representation).respond(routed.request, routed.commonHeaders());
 }
 
 const HEALTHY: ReadonlySet<string> = new Set(["ok"]);

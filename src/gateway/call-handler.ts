@@ -23,12 +23,14 @@ export class CallHandler {
 
   /** @param path the path as the protocol reads it: see {@linkcode ReceivedCall} */
   async handle(
-    { request, target, common }: RoutedRequest,
+    routed: RoutedRequest,
     protocol: CallProtocol,
     table: CallTable | undefined,
     path: string,
   ): Promise<Response> {
+    const { request, target } = routed;
     const content = new CallContent(request);
+    const common = routed.commonHeaders();
     const received = { request, path, query: target.search.slice(1), content, common };
     const response = await this.#respond(received, protocol, table);
     // The connection closes unless the content was taken whole (RFC 9112, section 9.3).

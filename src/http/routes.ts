@@ -82,7 +82,7 @@ export class RoutedRequest {
     this.matched = unmatched;
   }
 
-  get common(): CommonHeaders {
+  commonHeaders(): CommonHeaders {
     return this.matched.headersFor(this.request);
   }
 }

@@ -58,7 +58,7 @@ interface InfoReport extends NodeReport {
 }
 
 export class Monitor {
-  /** Told each published info object. */
+  /** Told each published info object: events, history and watch, and then the description. */
   readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
   /** Told each outcome of a query. */
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();

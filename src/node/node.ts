@@ -54,7 +54,10 @@ export class Node {
   readonly client: HttpClient;
   /** The node's JSON-RPC methods. */
   endpoint: RpcEndpoint;
-  /** Told the kind each time that it has become known or has changed. */
+  /**
+   * Told the kind each time that it has become known or has changed: the description, which looks
+   * for the new kind's, and the log of the names in `forward`.
+   */
   readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
   /** Aborted when the node is closed. */
   readonly signal: LightSignal = new LightSignal();

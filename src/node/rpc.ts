@@ -33,7 +33,10 @@ export const rpcRequestOf = (
   { jsonrpc, params = [] }: Pick<JsonRpcSource, "jsonrpc"> & Partial<JsonRpcSource>,
 ): RpcRequest => ({ method: jsonrpc, params: formatJson(params) });
 
-/** How calls are sent, and how their responses are read. */
+/**
+ * How calls are sent, and how their responses are read: for the service's own queries, `Node.rpc`
+ * makes one, and for calls of clients `Sender`.
+ */
 export interface RpcTransport {
   /** The path of the JSON-RPC endpoint, as for `Node.resolve`. */
   readonly path: string;
