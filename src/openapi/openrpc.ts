@@ -101,7 +101,8 @@ export async function openApiOfMethods(
     params: listOf(example.params).map(follow),
     result: follow(example.result),
   }));
-  const freeId = createFreeName(new Set(methods.keys()));
+  const freeId = createFreeName(new FilesOfOperations(), "_");
+  const ids = new Map([...methods.keys()].map((name) => [name, freeId(name)]));
   const paths: JsonObject = {};
   const tags = new Map<string, JsonObject>();
   const sizes = new Map<unknown, number>();
@@ -118,11 +119,12 @@ export async function openApiOfMethods(
       );
     // Browsers read events by GET only.
     const isGettable = method["x-access"] === "read" && (takesScalars || isSubscription(method));
+    const id = ids.get(name)!;
     setMember(paths, pathOfMethod(name), {
       ...isGettable &&
-        { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(document, parts)) },
+        { [ONE_METHOD]: true, get: operationOf(parts, id, byQuery(document, parts)) },
       post: {
-        ...operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
+        ...operationOf(parts, isGettable ? freeId(`${id}_post`) : id, byBody(parts)),
         ...isEither(method) && parts.params.length > 0 && { [BY_NAME_TOO]: true },
       },
     });
@@ -209,6 +211,24 @@ interface Parts {
   /** The tags that have a name. */
   readonly tags: readonly JsonObject[];
 }
+
+/**
+ * The names of operations. Generators of clients, such as kubb, make files of them that some disks
+ * cannot tell apart if only case or underscores differ, as in `get_block` and `getblock`.
+ */
+class FilesOfOperations {
+  readonly #files = new Set<string>();
+
+  has(name: string): boolean {
+    return this.#files.has(fileOf(name));
+  }
+
+  add(name: string): void {
+    this.#files.add(fileOf(name));
+  }
+}
+
+const fileOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 /** Tells whether the notifications are available as events. */
 const isSubscription = (method: JsonObject): boolean =>
