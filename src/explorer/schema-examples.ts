@@ -21,8 +21,8 @@ export function exampleOf(root: JsonObject, holder: JsonObject): unknown {
 }
 
 /** Cached, since many references may point to one large object. */
-export const firstNameOf = onceFor((object: JsonObject): string | undefined =>
-  Object.keys(object)[0]
+export const firstNameOf: (object: JsonObject) => string | undefined = onceFor(
+  (object) => Object.keys(object)[0],
 );
 
 export const firstMemberOf = (object: JsonObject): unknown => object[firstNameOf(object) ?? ""];
